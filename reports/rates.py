@@ -145,17 +145,12 @@ def rates_of(records: Sequence[Record]) -> pandas.DataFrame:
     """
     labels = _labels(records)
     table = frame.frame(records)
-    table["run"] = table["record"].map(labels.__getitem__)
     # A program that counts runs, beside others with a unit: a run is the amount of the others.
     unit, amount = records[0].work_unit, proof_amount(records[0])
     scales = [1 if record.work_unit == unit else amount / proof_amount(record) for record in records]
     for column in ("work", "work_per_s"):
         table[column] *= table["record"].map(scales.__getitem__)
-    rows = {run: _rate_row(group) for run, group in table.groupby("run", sort=False)}
-    import pandas
-
-    rates = pandas.DataFrame.from_dict(rows, orient="index")
-    rates[["low", "high"]] = rates[["low", "high"]].astype(float)
+    rates = rates_of_groups(table, labels)
     first = {label: record for label, record in reversed([*zip(labels, records, strict=True)])}
     rates["kind"] = [_kind(first[run]) for run in rates.index]
     rates["ranks"] = [first[run].ranks for run in rates.index]
@@ -167,6 +162,18 @@ def rates_of(records: Sequence[Record]) -> pandas.DataFrame:
     rates["over_one_core"] = rates["rate"] / rates["setting"].map(best_core)
     rates["over_all_cores"] = rates["rate"] / rates["setting"].map(first_of_all_cores)
     return rates
+
+
+def rates_of_groups(table: pandas.DataFrame, names: Sequence[str]) -> pandas.DataFrame:
+    """Return a row for each name of records: rate, interval, first call and more, see `rates_of`.
+
+    ``table`` is a frame of `reports.records.frame`, ``names`` has the name of each record's group.
+    """
+    import pandas
+
+    groups = table.groupby(table["record"].map(names.__getitem__), sort=False)
+    rates = pandas.DataFrame.from_dict({name: _rate_row(rows) for name, rows in groups}, orient="index")
+    return rates.astype({"low": float, "high": float})
 
 
 def proof_amount(record: Record) -> int:
@@ -186,6 +193,7 @@ def _rate_row(rows: pandas.DataFrame) -> dict[str, Any]:
         "high": rate.high,
         "least": warm["work_per_s"].min(),
         "most": warm["work_per_s"].max(),
+        "evaluations_per_s": warm["evaluations_per_s"].astype(float).median(),
         "repetitions": len(warm),
         "first_call_s": (first["compile_s"] + first["start_s"].astype(float).fillna(0)).min() if len(first) else None,
         "joules": energy.median(),

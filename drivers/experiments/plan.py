@@ -68,21 +68,6 @@ def in_rounds(cases: Sequence[Case], rounds: int) -> list[Case]:
     return [replace(case, repeats=part) for part in parts for case in cases if part <= case.repeats]
 
 
-def with_twice_on_one_core(cases: Sequence[Case]) -> list[Case]:
-    """Return cases with twice the repetitions on one core, for `around_others`, unless all are on one core."""
-    if all(case.is_of_one_core for case in cases):
-        return list(cases)
-    return [replace(case, repeats=2 * case.repeats) if case.is_of_one_core else case for case in cases]
-
-
-def around_others(cases: Sequence[Case]) -> list[Case]:
-    """Return cases in running order: half of the repetitions on one core, all others, the other half."""
-    on_one_core = [case for case in cases if case.is_of_one_core]
-    others = [case for case in cases if not case.is_of_one_core]
-    halves = [replace(case, repeats=case.repeats - case.repeats // 2) for case in on_one_core if others]
-    return [*halves, *others, *on_one_core]
-
-
 @dataclass
 class ExperimentPlan:
     """Cases in running order.
@@ -126,14 +111,18 @@ class ExperimentPlan:
         return [case for case in self.cases if not case.is_complete(self.recorded(case))]
 
     def left_s(self, case: Case) -> float | None:
-        """Return the estimated duration of a case's remaining runs, or None."""
+        """Return the estimated duration of a case's remaining runs, of a rate that of one turn, or None."""
+        recorded = self.recorded(case)
+        if case.measure is not None and any(one.turns() for one in recorded):
+            return START_S + sum(one.total_s for run in recorded for one in run.repetitions if not one.turn)
         if case.work is None:
             return None
         if case.measure is not None:
             once_s = estimate_seconds(case.work, case.configuration, 1, case.iterations)
-            rule = MeasuringRule(case.measure)
-            return START_S + (2 * once_s + max(rule.budget_s, rule.fewest * max(once_s, 1.0))) * len(case.seeds)
-        done = sum(min(case.repeats, len(one.repetitions)) for one in self.recorded(case))
+            # The proof, a trial, and the repetitions.
+            rate_s = max(case.measure, MeasuringRule.fewest * once_s)
+            return START_S + (2 * once_s + rate_s) * len(case.seeds)
+        done = sum(min(case.repeats, len(one.repetitions)) for one in recorded)
         left = case.repeats * len(case.seeds) - done
         return START_S + estimate_seconds(case.work, case.configuration, left, case.iterations)
 

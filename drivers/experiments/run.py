@@ -58,6 +58,8 @@ class PlanRun:
         Number of cases, including recorded ones.
     wait
         Called before each case that runs: waits for an idle host.
+    refuses
+        Returns the reason for not running a case; empty for none.
     brief
         True to show a line for each case, and its end only if it has no result.
     """
@@ -67,6 +69,7 @@ class PlanRun:
     ) -> None:
         self.total = total
         self.wait = wait
+        self.refuses: Callable[[Case], str] = lambda case: ""
         self.brief = brief
         self.executor = executor
         self.environment = counted_environment(elsewhere=executor.elsewhere)
@@ -94,6 +97,9 @@ class PlanRun:
     def _left(self, cases: Sequence[Case], held: list[CaseOutcome]) -> Iterator[Case]:
         """Yield cases to run; recorded ones become outcomes."""
         for case in cases:
+            if reason := self.refuses(case):
+                held.append(CaseOutcome(case, [], reason, "refused"))
+                continue
             if self.executor.in_turn:
                 self._show_case(case)
             try:

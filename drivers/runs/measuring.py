@@ -17,6 +17,8 @@ from reports.statistics.medians import Estimate, median_interval
 
 BUDGET_S = 10.0
 """Seconds of a rate's repetitions unless the user says otherwise, beyond the least number of repetitions."""
+LEAST_S = 0.1
+"""Least seconds of a repetition for any budget."""
 MOST_GROWTH = 64
 """Largest growth of an amount after one trial: a trial of some microseconds is no estimate."""
 MARGIN = 1.02
@@ -68,8 +70,9 @@ class MeasuringRule:
 
     @classmethod
     def of(cls, unit: WorkUnit, budget_s: float) -> MeasuringRule:
-        """Return the rule for a workload: repetitions of whole runs may be shorter."""
-        return cls(budget_s, shortest_s=1.0 if unit.option else 0.3)
+        """Return the rule for a workload: repetitions of whole runs, and of a small budget, may be shorter."""
+        usual_s = 1.0 if unit.option else 0.3
+        return cls(budget_s, shortest_s=min(usual_s, max(LEAST_S, budget_s / cls.fewest)))
 
     def is_enough(self, seconds: Sequence[float]) -> bool:
         """Return True if a rate with these repetitions needs no further one."""

@@ -1,46 +1,38 @@
-"""The report of a paper: its tables and figures with our runs, as Markdown and pictures."""
+"""The page of a paper: for each exhibit claim, one table, one picture and the verdict; and everything as CSV."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.errors import UserError
-from reports.comparison.cautions import DOUBTFUL
-from reports.comparison.execution_settings import setting_sentences
-from reports.comparison.speedups import ComparedRun
-from reports.pages.markdown import fill, remove_files, statistics_of, written_into
-from reports.papers import plots
-from reports.papers.exhibits import FilledExhibit, MissingRuns, fill_exhibit, gather_evidence, runs_without_exhibit
+from reports.pages.markdown import fill, remove_files, written_into
+from reports.papers.cells import NARROW, NARROW_RATIO, as_number, exhibit_frame, gpu_name, runs_of
 from reports.papers.files import papers_of_workload
-from reports.papers.measures import LEAST_HOST_SHARE, WIDE_RATIO
-from reports.papers.modelled import with_modelled
-from reports.papers.paper import Disagreement, Exhibit, Paper
-from reports.papers.tables import caption, make_ratio_tables, make_table
+from reports.papers.measures import PaperRun
+from reports.papers.paper import Column, Exhibit, Paper
+from reports.papers.placement import run_choice
+from reports.papers.verdicts import NOT_RUN, UNTESTED, Verdict, verdict
+from reports.plots.exhibits import draw
+from reports.rates import BUSY_CORES
 from reports.records.files import Record, RecordError
-from reports.records.parameters import parameters_text, run_parameters, shared_parameters
-from reports.statistics.startup import MOST_STARTUP
-from reports.text.formatting import cost, listed, per_cent, ratio, seconds, seconds_interval
+from reports.text.formatting import duration, grouped, listed, per_cent, span
 from reports.text.tables import TextTable
+
+if TYPE_CHECKING:
+    import pandas
 
 NOT_IN_NAMES = r"[^\w.]+"
 """Letters of an exhibit's name that a file's name does not have."""
-WHICH = "The instances are those of the paper's tables and figures"
-UNCONFIRMED: dict[str, Callable[[Record], object]] = {
-    "instance": lambda run: run.instance,
-    "backend": lambda run: run.backend,
-    "device": lambda run: run.device,
-    ">ranks": lambda run: run.ranks,
-    "why": lambda run: f"the NumPy scorer did not confirm its best cost {run.best_cost}",
-}
-DISAGREEMENTS: dict[str, Callable[[Disagreement], object]] = {
-    "where": lambda one: one.where,
-    "says": lambda one: one.says,
-    "finding": lambda one: one.finding,
-}
-RATIOS_OVER_FIRST = "95 % intervals of the ratios over the first column, which resample both sides"
+MOST_NAMES = 4
+"""Largest number of rows that a sentence names one by one."""
+KINDS = {"core": "one core", "cores": "all cores", "gpu": "GPU"}
+"""Devices of a heading without runs."""
+Missing = Mapping[tuple[str, str, str], str]
+"""Reasons for missing runs, by exhibit, row and column."""
 
 
 def write(
@@ -48,82 +40,57 @@ def write(
     exhibits: Sequence[Exhibit],
     records: Sequence[Record],
     folder: Path,
-    not_made: Mapping[Exhibit, MissingRuns] | None = None,
+    *,
+    missing: Missing | None = None,
     made_by: str = "",
-    earlier: Sequence[Exhibit] = (),
-    partial: str = "",
 ) -> list[Path]:
-    """Write the report of some exhibits of a paper, named after the paper, and their plots; return the files.
+    """Write the page of some exhibits of a paper, named after the paper, its CSV file and pictures; return the files.
 
     Parameters
     ----------
     exhibits
-        Exhibits to report, in this order.
+        Exhibits to show, in this order.
     records
-        Records of runs; those of other papers' workloads are left out.
-    not_made
-        Parts without a run, by exhibit.
+        Records of runs. The confirmed ones of the host of the paper's newest run count.
+    missing
+        Reasons for runs that were not made: by exhibit, row and column.
     made_by
-        The command line that made the records, which the report prints.
-    earlier
-        Exhibits with runs of another command line.
-    partial
-        Reason for rows without a run, a sentence without its full stop, which the report prints.
+        Command line that made the records, which the page prints.
 
     Raises
     ------
     UnequalWorkError
         Two runs of the same instance, seed and parameters have different hashes.
     UserError
-        The folder cannot be written, or jinja2 is not installed.
+        The folder cannot be written, or jinja2 or pandas is not installed.
     """
-    evidence = gather_evidence(paper, records)
-    parts, drawn = [], []
+    runs = runs_of(paper, records)
+    page, table = folder / f"{paper.name}.md", folder / f"{paper.name}.csv"
     with written_into(folder):
         remove(folder, paper)
-        for exhibit in exhibits:
-            source = paper.drawn(exhibit)
-            filled = fill_exhibit(source, evidence, paper.machines, (not_made or {}).get(exhibit, MissingRuns()))
-            filled = with_modelled(filled, paper, evidence)
-            halves = [one for one in exhibits if one.name == exhibit.name]
-            half = f"-{halves.index(exhibit) + 1}" if len(halves) > 1 else ""
-            name = f"{paper.name}-{re.sub(NOT_IN_NAMES, '-', exhibit.name)}{half}"
-            pictures = plots.draw(exhibit, filled, folder, name)
-            drawn += pictures
-            parts.append(_part(exhibit, filled, pictures))
-        rows = [row for part in parts for row in part["rows"]]
-        elsewhere = runs_without_exhibit(paper, evidence.rows) if len(exhibits) == len(paper.exhibits) else []
-        over_first = any("over_first" in datum.values for part in parts for datum in part["data"])
+        parts = [_part(paper, one, runs, folder, missing or {}) for one in exhibits]
+        shown = {id(run): run for part in parts for run in part["cells"]["run"].dropna()}
         text = fill(
             "paper.md.j2",
             paper=paper,
-            made_by=made_by,
-            earlier=listed([exhibit.name for exhibit in earlier]) if earlier else "",
-            most_startup=per_cent(MOST_STARTUP),
-            kernel_apart=per_cent(LEAST_HOST_SHARE),
-            which=WHICH,
-            doubtful=DOUBTFUL,
-            wide_ratio=per_cent(WIDE_RATIO),
-            partial=partial,
-            over_first=RATIOS_OVER_FIRST if over_first else "",
             parts=parts,
-            machines=evidence.machines,
-            unconfirmed=evidence.unconfirmed and TextTable.of("Not shown", evidence.unconfirmed, UNCONFIRMED),
+            ours=_ours([*shown.values()]),
+            busy=_busy([*shown.values()]),
+            narrow=per_cent(NARROW),
+            narrow_ratio=per_cent(NARROW_RATIO),
+            made_by=made_by,
+            data=table.name,
             disagreements=_disagreements(paper, exhibits),
-            elsewhere=_elsewhere(elsewhere),
-            settings=_settings(rows),
-            plain=parameters_text(paper.plain),
-            **statistics_of(rows),
         )
-        path = folder / f"{paper.name}.md"
-        path.write_text(text, encoding="utf-8")
-    return [path, *drawn]
+        page.write_text(text, encoding="utf-8")
+        table.write_text(_csv(exhibits, [part["cells"] for part in parts], missing or {}), encoding="utf-8")
+    return [page, table, *(path for part in parts for path in part["pictures"])]
 
 
 def write_all(records: Sequence[Record], folder: Path) -> list[Path]:
-    """Write a report for every paper that measured a workload of the records, with all its exhibits.
+    """Write the page of every paper that measured a workload of the records, with all its exhibits.
 
-    Raises `UserError` if there is no such paper, or as `write`; `RecordError` if no record counts.
+    Raises `UserError` if there is no such paper, or as `write`; `RecordError` without records.
     """
     if not records:
         raise RecordError("no records to fill tables with")
@@ -136,77 +103,166 @@ def write_all(records: Sequence[Record], folder: Path) -> list[Path]:
     return [path for paper in papers.values() for path in write(paper, paper.exhibits, records, folder)]
 
 
-def exhibits_in(folder: Path, paper: Paper) -> list[Exhibit]:
-    """Return the exhibits of a paper that its report in a folder shows; none without a report.
-
-    Raises `UserError` if the report cannot be read.
-    """
-    path = folder / f"{paper.name}.md"
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: cannot read the earlier report: {error}") from None
-    return [exhibit for exhibit in paper.exhibits if f"## {caption(exhibit)}" in lines]
+def summary(paper: Paper, records: Sequence[Record]) -> list[tuple[str, str, str]]:
+    """Return the title, verdict and answer of each exhibit of a paper; the answer may be empty."""
+    runs = runs_of(paper, records)
+    verdicts = [verdict(one, exhibit_frame(paper, one, runs)) for one in paper.exhibits]
+    titles = [f"{caption(one)}: {title(one)}" for one in paper.exhibits]
+    return [(title, one.verdict, one.answer) for title, one in zip(titles, verdicts, strict=True)]
 
 
 def remove(folder: Path, paper: Paper) -> None:
-    remove_files(folder, f"{paper.name}.md", f"{paper.name}-*.svg")
+    """Remove an earlier page of a paper with its files."""
+    remove_files(folder, f"{paper.name}.md", f"{paper.name}.csv", f"{paper.name}-*.svg")
 
 
-# --- what the template prints ---
+# --- an exhibit ---
 
 
-def _part(exhibit: Exhibit, filled: FilledExhibit, pictures: Sequence[Path]) -> dict[str, Any]:
-    drawing = bool(exhibit.of)
-    marked = None if drawing else make_table(filled)
+def _part(paper: Paper, exhibit: Exhibit, runs: Sequence[PaperRun], folder: Path, missing: Missing) -> dict[str, Any]:
+    """Return what the template prints of an exhibit."""
+    cells = exhibit_frame(paper, exhibit, runs)
+    heads = {column.key: heading(paper, exhibit, column, cells) for column in exhibit.columns}
+    name = f"{paper.name}-{re.sub(NOT_IN_NAMES, '-', exhibit.name)}"
+    pictures = draw(exhibit, cells, heads, folder / name)
+    one = verdict(exhibit, cells, missing)
+    kind, _, number = exhibit.name.partition(" ")
+    ran = {id(run): run for run in cells["run"].dropna()}.values()
+    took = sum(repetition.total_s for run in ran for record in run.records for repetition in record.repetitions)
+    not_run = [*_not_run(paper, exhibit, cells, missing)]
     return {
-        "title": caption(exhibit),
+        "caption": caption(exhibit),
+        "title": title(exhibit),
         "exhibit": exhibit,
-        "drawn_from": filled.exhibit.name if drawing else "",
-        "ratios": [] if drawing else make_ratio_tables(filled),
-        "table": marked,
-        "notes": marked.notes if marked else (),
-        "picture": pictures[0].name if pictures else "",
-        "common": "" if drawing or not filled.ours else parameters_text(filled.common),
-        "missing": () if drawing else filled.missing,
-        "rows": [] if drawing else filled.rows,
-        "data": filled.ours,
-        "ran": bool(filled.ours),
+        "cells": cells,
+        "verdict": one,
+        "marked": one.verdict if one.verdict in (NOT_RUN, UNTESTED) else f"**{one.verdict}**",
+        "finding": (one.answer or one.reason).rstrip("."),
+        "conclusion": conclusion(one),
+        "table": exhibit_table(exhibit, cells, heads) if ran else None,
+        "pictures": pictures,
+        "command": shlex.join(["onekernel", "reproduce", paper.name, f"--{kind}", number]),
+        "took": duration(took) if took else "",
+        "not_run": not_run,
     }
+
+
+def caption(exhibit: Exhibit) -> str:
+    """Return the names of an exhibit: Tables 5.1 and 5.2, figure 5.1."""
+    numbers: dict[str, list[str]] = {}
+    for name in exhibit.names:
+        kind, _, number = name.partition(" ")
+        numbers.setdefault(kind, []).append(number)
+    text = ", ".join(f"{kind}{'s' * (len(own) > 1)} {listed(own)}" for kind, own in numbers.items())
+    return text[:1].upper() + text[1:]
+
+
+def title(exhibit: Exhibit) -> str:
+    return exhibit.title.replace("{amount}", amount_text(exhibit))
+
+
+def conclusion(one: Verdict) -> str:
+    """Return the verdict in bold, with its reason, what the cells say, and the sentence after it."""
+    bold = "Not run" if one.verdict == NOT_RUN else f"The claim {one.verdict}{f': {one.reason}' if one.reason else ''}"
+    return " ".join([f"**{bold}.**", *(f"{text.rstrip('.')}." for text in (one.answer, one.sentence) if text)])
+
+
+def shown_rows(cells: pandas.DataFrame) -> list[str]:
+    """Return the rows with at least one cell of ours, in their order."""
+    return [*dict.fromkeys(cells[cells["source"] != "paper"]["row"])]
+
+
+def exhibit_table(exhibit: Exhibit, cells: pandas.DataFrame, heads: Mapping[str, str]) -> TextTable:
+    """Return the table of an exhibit: a row with at least one cell of ours, a column with at least one cell at all."""
+    rows = shown_rows(cells)
+    texts = cells[cells["row"].isin(rows)].pivot(index="row", columns="column", values="text")
+    keys = [column.key for column in exhibit.shown() if column.key in texts]
+    texts = texts.reindex(index=rows, columns=keys).fillna("")
+    numeric = cells.groupby("column")["value"].count()
+    marked = [f">{heads[key]}" if numeric[key] else heads[key] for key in keys]
+    return TextTable(exhibit.title, ("", *marked), [[row, *texts.loc[row]] for row in rows])
+
+
+def heading(paper: Paper, exhibit: Exhibit, column: Column, cells: pandas.DataFrame) -> str:
+    """Return a column's heading with the device of its runs and the paper's amount."""
+    devices = cells[(cells["column"] == column.key) & cells["device"].notna()]["device"].unique()
+    device = devices[0] if len(devices) == 1 else "several devices" if len(devices) else ""
+    if not device and column.series:
+        device = KINDS[paper.series[column.series].kinds[0]]
+    return column.head.replace("{device}", device).replace("{amount}", amount_text(exhibit))
+
+
+def amount_text(exhibit: Exhibit) -> str:
+    """Return the paper's amount: 1,024 ants, 20 iterations."""
+    amounts = exhibit.amount.items()
+    return ", ".join(f"{grouped(count)} {name.removesuffix('s') if count == 1 else name}" for name, count in amounts)
+
+
+def _not_run(paper: Paper, exhibit: Exhibit, cells: pandas.DataFrame, missing: Missing) -> Iterator[str]:
+    """Yield the rows without any cell of ours, a text for each reason."""
+    ran, rows = shown_rows(cells), dict[str, list[str]]()
+    for row in exhibit.rows:
+        planned = [one.key for one in exhibit.columns if run_choice(paper, exhibit, row, one) is not None]
+        reasons = [missing[exhibit.name, row.name, key] for key in planned if (exhibit.name, row.name, key) in missing]
+        if row.name not in ran and (planned or not exhibit.untested):
+            reason = reasons[0] if reasons else "no record" if planned else "no instance of it is available"
+            rows.setdefault(reason, []).append(row.name)
+    for reason, names in rows.items():
+        several = f"{names[0]} to {names[-1]}, {len(names)} rows"
+        yield f"{several if len(names) > MOST_NAMES else listed(names)} ({reason})"
+
+
+# --- the page ---
+
+
+def _ours(runs: Sequence[PaperRun]) -> str:
+    """Return devices, host, date and version of the runs as a line without its full stop; empty without any."""
+    if not runs:
+        return ""
+    records = [record for run in runs for record in run.records]
+    where = max(runs, key=lambda run: run.started_at).record.environment
+    gpus = [gpu_name(str(one.details.get("device_name"))) for one in records if one.device_kind == "gpu"]
+    cores = f"{where.get('cores') or 'the'} cores of {where.get('cpu_model') or 'a processor that is not recorded'}"
+    days = sorted(one.started_at[:10] for record in records for one in record.repetitions if one.started_at)
+    commits = dict.fromkeys(str(one.environment.get("commit") or "outside a checkout") for one in records)
+    when = [span(days[0], days[-1])] if days else []
+    return ", ".join([listed([*dict.fromkeys(gpus), cores]), "one host", *when, f"onekernel {listed([*commits])}"])
+
+
+def _busy(runs: Sequence[PaperRun]) -> str:
+    """Return the load of a busy host as a sentence; empty for an idle one."""
+    most = max((load for run in runs if (load := run.rate["others_cores"]) >= BUSY_CORES), default=0.0)
+    cores = runs[0].record.environment.get("cores") if runs else None
+    return f"Busy host: other programs kept {most:.1f}{f' of {cores}' if cores else ''} cores busy." if most else ""
 
 
 def _disagreements(paper: Paper, exhibits: Sequence[Exhibit]) -> TextTable | None:
-    """Return a paper's disagreements on the shown exhibits, or on none in particular."""
-    there = {exhibit.number for exhibit in exhibits} | {exhibit.of for exhibit in exhibits}
-    disagreements = [known for known in paper.disagreements if not known.exhibits or there.intersection(known.exhibits)]
-    return TextTable.of("Inconsistencies in the paper", disagreements, DISAGREEMENTS) if disagreements else None
+    """Return the contradicted statements on the shown exhibits, or on none in particular."""
+    names = {name for exhibit in exhibits for name in exhibit.names}
+    known = [one for one in paper.disagreements if not one.exhibits or names.intersection(one.exhibits)]
+    rows = [[one.where, one.says, one.finding] for one in known]
+    return TextTable("Where the paper disagrees", ("where", "it says", "found"), rows) if rows else None
 
 
-def _settings(rows: Iterable[ComparedRun]) -> list[str]:
-    """Explain the execution settings of all runs, each setting and value once."""
-    sentences = {sentence for row in rows for sentence in setting_sentences(row.record.execution)}
-    return sorted(sentence for sentence in sentences if ": " in sentence)
+def _csv(exhibits: Sequence[Exhibit], frames: Sequence[pandas.DataFrame], missing: Missing) -> str:
+    """Return all published figures, all cells with their runs, and the missing runs as comma-separated values."""
+    import pandas
 
-
-def _elsewhere(rows: Sequence[ComparedRun]) -> TextTable | None:
-    """Return a table of the runs outside all exhibits; None without such runs."""
-    if not rows:
-        return None
-    common = shared_parameters([row.record for row in rows]) if len(rows) > 1 else {}
-
-    def asked(row: ComparedRun) -> str:
-        parameters = run_parameters(row.record).items()
-        return parameters_text({name: value for name, value in parameters if value is not None and name not in common})
-
-    columns: dict[str, Callable[[ComparedRun], str]] = {
-        "workload": lambda row: row.record.workload,
-        "instance": lambda row: row.record.instance,
-        "ours": lambda row: row.name,
-        "asked for": asked,
-        ">median [95 % CI]": lambda row: seconds_interval(row.running.median),
-        ">speed-up over one core": lambda row: (
-            "" if row.baseline_s is None else f"{ratio(row.speedup)} over {seconds(row.baseline_s)}"
-        ),
-        ">best": lambda row: cost(row.record.best_cost),
-    }
-    return TextTable.of("Our runs outside the paper's tables", rows, columns)
+    rows: list[dict[str, Any]] = []
+    for exhibit, cells in zip(exhibits, frames, strict=True):
+        rows += [
+            {"row": row.name, "column": f"{column.key}, {part}", "source": "paper", "text": figure}
+            | {"exhibit": exhibit.name, "value": as_number(figure)}
+            for row in exhibit.rows
+            for column, figures in zip(exhibit.published, row.figures, strict=False)
+            for part, figure in zip(column.holds, figures, strict=False)
+        ]
+        ours = cells[cells["source"] != "paper"]
+        rows += ours.drop(columns="run").assign(exhibit=exhibit.name).to_dict("records")
+        rows += [
+            {"exhibit": name, "row": row, "column": column, "source": "ours", "why": reason}
+            for (name, row, column), reason in missing.items()
+            if name == exhibit.name
+        ]
+    columns = ["exhibit", *(name for name in frames[0] if name != "run"), "why"] if frames else []
+    return str(pandas.DataFrame(rows, columns=columns).to_csv(index=False, lineterminator="\n", float_format="%.10g"))

@@ -12,6 +12,7 @@ from msgspec import structs
 from core.errors import UserError
 from reports.papers.measures import MEASURES
 from reports.papers.paper import MOST_COLUMNS, SCALES, Exhibit, Machine, Paper, Scale, Series
+from reports.papers.verdicts import AGGREGATES, references
 from reports.toml_file import DataFile
 
 FOLDER = Path(__file__).parent
@@ -50,6 +51,7 @@ def papers_of_workload(workload: str) -> list[Paper]:
 def read(path: Path) -> Paper:
     """Read a file. Raises `UserError` if that fails, or a key is missing, unknown or of another type."""
     file = DataFile(path, PrintedNumber)
+    file.content = _plain_numbers(file.content)
     series = {
         name: file.part(Series, {"name": name, **one}, f"series {name}") for name, one in file.tables("series").items()
     }
@@ -63,6 +65,15 @@ def read(path: Path) -> Paper:
     for one in paper.exhibits:
         _check(file, paper, one)
     return paper
+
+
+def _plain_numbers(content: Any) -> Any:
+    """Return content with ordinary numbers everywhere but in published figures."""
+    if isinstance(content, dict):
+        return {name: value if name == "figures" else _plain_numbers(value) for name, value in content.items()}
+    if isinstance(content, list):
+        return [_plain_numbers(one) for one in content]
+    return float(content) if isinstance(content, PrintedNumber) else content
 
 
 def _exhibit(file: DataFile, content: Mapping[str, Any], scales: Mapping[str, Mapping[str, Any]]) -> Exhibit:
@@ -102,6 +113,8 @@ def _check(file: DataFile, paper: Paper, exhibit: Exhibit) -> None:
     for check in exhibit.checks:
         file.among(f"{place}, check", "column", [check.column, *([check.than] if check.than else [])], columns)
         file.among(f"{place}, check", "row", check.rows, rows)
+    for name in ("answer", "holds", "fails"):
+        _check_references(file, exhibit, name)
     for name, scale in exhibit.scales.items():
         file.among(f"{place}, {name}", "row", [*scale.rows, *scale.row_amounts], rows)
         file.among(f"{place}, {name}", "column", scale.columns, columns)
@@ -113,3 +126,18 @@ def _check(file: DataFile, paper: Paper, exhibit: Exhibit) -> None:
             file.wrong(place, f"a {what} twice", f"{what}s of different names")
     if len(list(exhibit.shown())) > MOST_COLUMNS:
         file.wrong(place, f"{len(list(exhibit.shown()))} columns", f"at most {MOST_COLUMNS} beside the rows' names")
+
+
+def _check_references(file: DataFile, exhibit: Exhibit, name: str) -> None:
+    """Check that the references of a sentence are columns, rows and aggregates."""
+    place, template = f"{exhibit.name}, {name}", str(getattr(exhibit, name))
+    try:
+        found = [*references(template)]
+    except ValueError as error:
+        file.wrong(place, f"{template!r} ({error})", "references such as {KEY.min}")
+    for column, row, aggregate in found:
+        file.among(place, "column", [column], [one.key for one in exhibit.columns])
+        if row:
+            file.among(place, "row", [row], [one.name for one in exhibit.rows])
+        else:
+            file.among(place, "reference", [aggregate], AGGREGATES)

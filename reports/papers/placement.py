@@ -14,6 +14,8 @@ ON_HOST = "host"
 """Bound of a run on an instance small enough for the host: it belongs to every bound."""
 NOT_RECORDED = ("peers", "history", "verify", "profile")
 """Options that are neither parameters nor execution settings of a record."""
+GENERATING = ("items", "capacity")
+"""Options that make an instance, instead of `--instance`; a record has its name."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +31,11 @@ class RunChoice:
     instance
         Value of `--instance`; empty if the options make the instance.
     names
-        Possible names of the instance in records.
+        Names of the instance in records, or the first parts of them; empty for any.
     series
         Kinds of devices, backends, ranks and hosts.
     processors
-        Kind and number of processors, `cores:8`; empty for any.
+        Kind and number of processors, `cores:8`; empty for those of the series.
     """
 
     workload: str
@@ -47,18 +49,23 @@ class RunChoice:
         """True if a record is a run of the cell, of any amount; the kind of device is one of the series'."""
         return (
             record.workload == self.workload
-            and (not self.names or not self.names.isdisjoint(instance_names(record)))
+            and (not self.names or _is_named(record, self.names))
             and self._has_device(record)
             and has_options(record, self.options)
         )
 
     def _has_device(self, record: Record) -> bool:
         series = self.series
+        if series.backends and record.backend not in series.backends:
+            return False
         if self.processors:
-            return processors(record) == self.processors and record.device_kind in series.kinds
+            kind = self.processors.partition(":")[0]
+            # A series of ranks has several cores by as many ranks, others by threads.
+            return processors(record) == self.processors and record.device_kind == (
+                kind if kind in series.kinds else "core"
+            )
         return (
             record.device_kind in series.kinds
-            and (not series.backends or record.backend in series.backends)
             and (record.ranks == series.ranks or (series.ranks == 0 and record.ranks > 1))
             and (record.device_kind != "cores" or _has_cores(series, record))
             and _has_hosts(series, record)
@@ -77,15 +84,19 @@ def run_choice(paper: Paper, exhibit: Exhibit, row: Row, column: Column) -> RunC
     own = {name: value for name, value in options.items() if name not in amount or name in column.options}
     instance = row.instance or str(options.get("instance", ""))
     own.pop("instance", None)
-    names = {row.name, instance, instance.partition(":")[0]} - {""} if instance else set()
-    return RunChoice(workload, own, instance, frozenset(names), series, row.processors)
+    names = {row.name, instance} if instance else set()
+    if any(name in own for name in GENERATING):
+        names, instance = {instance}, ""
+    # A series of one core is the base of rows with any number of processors.
+    where = "" if series.kinds == ("core",) and series.ranks == 1 else row.processors
+    return RunChoice(workload, own, instance, frozenset(names), series, where)
 
 
 def has_options(record: Record, options: Mapping[str, Any]) -> bool:
     asked = {**record.parameters, **record.execution}
     if asked.get("bound") == ON_HOST:
         asked["bound"] = options.get("bound", ON_HOST)
-    return all(asked.get(name) == value for name, value in options.items() if name not in NOT_RECORDED)
+    return all(asked.get(name) == value for name, value in options.items() if name not in (*NOT_RECORDED, *GENERATING))
 
 
 def _has_cores(series: Series, record: Record) -> bool:
@@ -112,7 +123,7 @@ def processors(record: Record) -> str:
     return f"cores:{(record.host_cores or 1) * hosts}"
 
 
-def instance_names(record: Record) -> set[str]:
-    """Return a paper's possible names of a run's instance: `73-73:seed=1` is its 73-73, `weierstrass:50` is 50."""
-    name = record.instance
-    return {name, name.partition(":")[0], name.removeprefix(f"{record.workload}:")}
+def _is_named(record: Record, names: frozenset[str]) -> bool:
+    """Return True if an instance has a name of a row: `73-73:seed=1` is a paper's 73-73, `weierstrass:50` its 50."""
+    own = record.instance, record.instance.removeprefix(f"{record.workload}:")
+    return any(f"{one}:".startswith(f"{name}:") for one in own for name in names)

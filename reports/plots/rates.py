@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLOURS = {
-    ONE_CORE: style.COLOURS[7],
+    ONE_CORE: style.COLOURS[4],
     ALL_CORES: style.COLOURS[0],
-    "some cores": style.COLOURS[4],
+    "some cores": style.COLOURS[3],
     "ranks": style.COLOURS[2],
     "GPU": style.COLOURS[1],
 }
-"""Colour of each kind of configuration, which the picture explains."""
+"""Colour of each kind of configuration, which the picture explains; grey is that of published figures."""
 
 
 def draw_rates(section: RateSection, folder: Path, name: str) -> list[Path]:

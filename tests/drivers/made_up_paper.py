@@ -8,16 +8,15 @@ __all__ = ["FIRST", "HEAD", "HILLS", "SECOND", "device", "machine_with", "paper_
 
 HEAD = """
 name = "made-up"
+title = "A. Author 2026: hills"
 citation = "A. Author: A paper. 2026"
 measured = "once"
 [machines]
 m = { short = "M", name = "a machine" }
 [series.core]
-heading = "one core"
 kinds = ["core"]
 options = { scan = "full" }
 [series.pruned]
-heading = "pruned"
 kinds = ["gpu", "cores"]
 options = { scan = "pruned" }
 """
@@ -25,13 +24,21 @@ options = { scan = "pruned" }
 FIRST, SECOND = "uniform:8:seed=1:side=10000", "uniform:9:seed=1:side=10000"
 HILLS = f"""
 [[exhibits]]
-table = "1"
+name = "table 1"
 title = "hill climbing"
+claim = "A GPU climbs faster than a core."
 workload = "ihc"
-series = ["core", "pruned"]
-columns = [{{ machine = "m", heading = "CPU" }}]
-rows = [{{ instance = "{FIRST}", figures = [[3.0]] }}, {{ instance = "{SECOND}", figures = [[4.0]] }}]
-quick = {{ amount = {{ climbers = 4 }}, repeats = 2 }}
+options = {{ start = "oneil2011" }}
+published = [{{ machine = "m", heading = "CPU" }}]
+rows = [{{ name = "{FIRST}", figures = [[3.0]] }}, {{ name = "{SECOND}", figures = [[4.0]] }}]
+columns = [
+    {{ head = "published", published = "m CPU" }},
+    {{ head = "one core", key = "core", series = "core" }},
+    {{ head = "{{device}}", key = "pruned", series = "pruned" }},
+    {{ head = "times as fast", key = "gain", series = "pruned", over = "core" }},
+]
+checks = [{{ column = "gain", rule = "above" }}]
+quick = {{ amount = {{ climbers = 4 }}, measure = 1 }}
 """
 
 

@@ -1,216 +1,283 @@
-"""Runs for a paper's tables on a machine: rows, columns, series, devices, and reasons for missing ones."""
+"""Runs for a paper's tables on a machine: rows, columns, series, devices, turns, and reasons for missing ones."""
 
 import json
 
 import pytest
 
-from drivers.experiments.presets.paper_plan import ReproductionChoice, plan_reproduction
+from drivers.experiments.presets.paper_plan import ReproductionChoice, command_words, plan_reproduction
+from drivers.experiments.presets.series import series_configurations
+from reports.papers.paper import Series
+from reports.papers.placement import RunChoice, run_choice
+from reports.records.files import Record
 from tests.drivers.made_up_paper import FIRST, HILLS, SECOND, device, machine_with, paper_of
-from tests.drivers.made_up_runs import processor
+from tests.drivers.made_up_runs import processor, record_of
 
 CORE, CORES, GPU = device("cpu"), device("threads"), device("cuda")
-ROW = f'rows = [{{ instance = "{FIRST}" }}]'
+JOBLIB = device("joblib", same_as="threads")
+ANY = Series("any", kinds=("gpu", "cores", "core"))
+ONE_ROW = [{"name": FIRST}]
 
 
-def series(name, **said):
-    values = {"heading": name, **said}
+def series(name, **values):
     return f"[series.{name}]\n" + "".join(f"{key} = {toml(value)}\n" for key, value in values.items())
 
 
 def toml(value):
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{key} = {toml(one)}" for key, one in value.items()) + "}"
-    return json.dumps(value)
+        return "{" + ", ".join(f'"{key}" = {toml(one)}' for key, one in value.items()) + "}"
+    return "[" + ", ".join(map(toml, value)) + "]" if isinstance(value, list) else json.dumps(value)
 
 
-def table(names, *lines, workload="ihc", number="1", quick="{ amount = { climbers = 4 } }"):
-    said = [f'table = "{number}"', 'title = "t"', f'workload = "{workload}"', f"series = {toml(names)}"]
-    return "[[exhibits]]\n" + "\n".join([*said, *(lines or [ROW]), f"quick = {quick}"]) + "\n"
+def table(columns, rows=ONE_ROW, workload="ihc", name="table 1", quick=None, **more):
+    """An exhibit; a column is the name of its series, or its keys."""
+    columns = [{"head": one, "series": one} if isinstance(one, str) else {"head": one["key"], **one} for one in columns]
+    quick = {"amount": {"climbers": 4}} if quick is None else quick
+    values = {
+        "name": name,
+        "title": "t",
+        "workload": workload,
+        "rows": rows,
+        "columns": columns,
+        "quick": quick,
+        **more,
+    }
+    return "[[exhibits]]\n" + "".join(f"{key} = {toml(value)}\n" for key, value in values.items())
 
 
 @pytest.fixture
 def planned(tmp_path):
-    """Plan a made-up paper on a machine; a part of the plan is an exhibit."""
+    """Plan a made-up paper on a machine; every run has a place in the table that it is planned for."""
 
     def plan(parts, machine, scale="quick", **chosen):
         paper = paper_of(tmp_path, *parts)
-        return plan_reproduction(
-            paper, paper.exhibits, machine, ReproductionChoice(scale, tmp_path / "records.jsonl", **chosen)
-        )
+        chosen = ReproductionChoice(scale, tmp_path / "records.jsonl", **chosen)
+        plan = plan_reproduction(paper, paper.exhibits, machine, chosen)
+        for (name, row, column), keys in plan.cells.items():
+            exhibit = paper.chosen(*name.split())[0]
+            choice = run_choice(paper, exhibit, exhibit.row(row), exhibit.column(column))
+            assert all(choice.has(recorded(plan.cases[key])) for key in keys), (name, row, column)
+        return plan
 
     return plan
 
 
+def recorded(case):
+    where = case.configuration
+    record = record_of(case, case.seeds[0])
+    # As the programs of these workloads record them.
+    record["parameters"] |= {name: case.asked[name] for name in ("ants", "rho") if name in case.asked}
+    record["details"] |= {"cores_per_rank": where.cores} if where.cores else {}
+    record["environment"] |= {"cores": 8, **where.emulated}
+    return Record.from_line(json.dumps(record))
+
+
 def backends(plan):
-    return [one.configuration.backend for one in plan.needed.values()]
+    return [one.configuration.backend for one in plan.cases.values()]
 
 
 def runs_of(plan):
     """Runs in order: backend, ranks, and arguments without the seed."""
     return [
-        (one.configuration.backend, one.configuration.ranks, " ".join(one.arguments)) for one in plan.needed.values()
+        (one.configuration.backend, one.configuration.ranks, " ".join(one.arguments)) for one in plan.cases.values()
+    ]
+
+
+def order_of(plan, **how):
+    """The groups of a plan in running order: backend, instance and turn."""
+    return [
+        [(one.configuration.backend, one.task.problem.name, one.turns) for one in group]
+        for group in plan.groups(is_in_turn=True, **how)
     ]
 
 
 # --- rows, columns, series and devices ---
 
 
-def test_a_series_runs_on_the_kind_that_it_prefers_of_those_that_are_here(planned):
+def test_a_series_runs_on_the_first_backend_of_the_kind_that_it_prefers_of_those_here(planned):
     broken = device("cuda", usable=False, reason="no driver")
-    without_gpu = planned([HILLS], machine_with(CORE, CORES, broken, device("opencl", index="1")))
-    assert backends(without_gpu)[:3] == ["cpu", "threads", "opencl"]
-    everywhere = series("all", kinds=["gpu", "cores"], everywhere=True)
-    assert backends(planned([everywhere, table(["all"])], machine_with(CORE, CORES, GPU))) == ["cuda", "threads"]
+    assert backends(planned([HILLS], machine_with(CORE, CORES, broken, device("opencl"))))[:2] == ["cpu", "threads"]
+    assert backends(planned([HILLS], machine_with(CORE, CORES, GPU, device("cuda", index="1"))))[:2] == ["cpu", "cuda"]
+    named = machine_with(CORE, CORES, device("opencl"), backends=["cpu", "opencl", "threads"])
+    assert backends(planned([HILLS], named))[:3] == ["cpu", "threads", "opencl"]
     on_opencl = series("cl", kinds=["gpu", "cores"], backends=["opencl"])
     assert backends(planned([on_opencl, table(["cl"])], machine_with(CORE, CORES, GPU, device("opencl")))) == ["opencl"]
 
 
-def test_neither_the_oracle_nor_what_repeats_another_backend_runs_without_being_named(planned):
-    machine = [CORE, device("python"), CORES, device("joblib", same_as="threads")]
-    parts = [series("all", everywhere=True), table(["all"])]
-    assert backends(planned(parts, machine_with(*machine))) == ["cpu", "threads"]
-    assert backends(planned(parts, machine_with(*machine, backends=["python", "joblib"]))) == ["python", "joblib"]
-    assert backends(planned(parts, machine_with(CORE, device("joblib", same_as="threads")))) == ["cpu", "joblib"]
+def test_joblib_runs_where_a_series_names_it(planned):
+    parts = [series("all", kinds=["cores"]), series("joblib", kinds=["cores"], backends=["joblib"])]
+    plan = planned([*parts, table(["all", "joblib"])], machine_with(CORE, device("python"), CORES, JOBLIB))
+    assert backends(plan) == ["threads", "joblib"]
 
 
-def test_columns_that_options_tell_are_run_each_once_and_as_the_scale_restricts_them(planned):
-    names = [("m", 4, "coarse"), ("m", 8, "coarse"), ("", 4, "coarse"), ("m", 4, "fine")]
-    columns = ", ".join(
-        "{"
-        + f'heading = "{i}", parameters = {{ ants = {ants}, strategy = "{strategy}" }}'
-        + (f', machine = "{m}"' if m else "")
-        + "}"
-        for i, (m, ants, strategy) in enumerate(names)
-    )
-    lines = [f"columns = [{columns}, {{ heading = 'cities' }}]", ROW]
+def test_columns_differ_by_options_which_the_scale_does_not_change(planned):
     ants = series("ants", kinds=["core"], options={"rho": 0.5})
-    arguments = f"--rho 0.5 --ants {{}} --strategy {{}} --iterations 3 --instance {FIRST}"
-    for restricted, expected in [
-        ("", [(4, "coarse"), (8, "coarse"), (4, "fine")]),
-        (", columns = { ants = [4], strategy = ['fine'] }", [(4, "fine")]),
-    ]:
-        quick = "{ amount = { iterations = 3 }" + restricted + "}"
-        plan = planned([ants, table(["ants"], *lines, workload="aco", quick=quick)], machine_with(CORE))
-        assert runs_of(plan) == [("cpu", 1, arguments.format(*one)) for one in expected]
+    columns = [
+        {"key": "few", "series": "ants", "options": {"ants": 4, "iterations": 5}},
+        {"key": "many", "series": "ants", "options": {"ants": 8}},
+    ]
+    arguments = f"--rho 0.5 --ants {{}} --iterations {{}} --instance {FIRST}"
+    for restricted, expected in [({}, [(4, 5), (8, 3)]), ({"columns": ["many"]}, [(8, 3)])]:
+        quick = {"amount": {"iterations": 3}, **restricted}
+        plan = planned([ants, table(columns, workload="aco", quick=quick)], machine_with(CORE))
+        assert [run[2].split() for run in runs_of(plan)] == [arguments.format(*one).split() for one in expected]
 
 
-def test_rows_may_have_workloads_options_and_series_of_their_own(planned):
+def test_rows_may_have_workloads_options_and_amounts_of_their_own(planned):
+    items = {"items": 5, "capacity": 50}
     rows = [
-        '{ instance = "a", workload = "knapsack", options = { items = 5, capacity = 50, class = "uncorrelated" } }',
-        f'{{ instance = "{FIRST}", workload = "aco", series = ["plain"] }}',
-        f'{{ instance = "{SECOND}" }}',
+        {"name": "a", "instance": "paper:5:50", "workload": "knapsack", "options": items},
+        {"name": FIRST},
+        {"name": SECOND},
     ]
-    parts = [
-        series("plain", kinds=["core"]),
-        series("other", kinds=["core"], rows=["a"]),
-        table(["plain", "other"], f"rows = [{', '.join(rows)}]", quick="{}"),
-    ]
+    quick = {"row_amounts": {SECOND: {"iterations": 80}}}
+    parts = [series("plain", kinds=["core"]), table(["plain"], rows, workload="aco", quick=quick)]
     assert runs_of(planned(parts, machine_with(CORE))) == [
-        ("cpu", 1, "--items 5 --capacity 50 --class uncorrelated"),
+        ("cpu", 1, "--items 5 --capacity 50"),
         ("cpu", 1, f"--instance {FIRST}"),
-        ("cpu", 1, f"--instance {SECOND}"),
+        ("cpu", 1, f"--iterations 80 --instance {SECOND}"),
     ]
 
 
-def test_flags_lists_and_files_are_written_as_the_driver_takes_them(planned):
-    lcs = series("plain", kinds=["core"], options={"trace": False, "verify": True, "profile": False})
-    rows = 'rows = [{ instance = "a", options = { text = ["ABC", "AC"] } }]'
-    assert runs_of(planned([lcs, table(["plain"], rows, workload="lcs", quick="{}")], machine_with(CORE))) == [
-        ("cpu", 1, "--no-trace --verify --text ABC AC")
-    ]
+def test_columns_and_scales_may_have_a_part_of_the_rows(planned):
+    columns = [{"key": "core", "series": "core", "rows": [SECOND]}, {"key": "pruned", "series": "pruned"}]
+    rows = [{"name": FIRST}, {"name": SECOND}]
+    plan = planned([table(columns, rows)], machine_with(CORE, CORES))
+    assert [*plan.cells] == [("table 1", FIRST, "pruned"), ("table 1", SECOND, "core"), ("table 1", SECOND, "pruned")]
+    assert plan.missing == {}
+    plan = planned([table(columns, rows, quick={"rows": [FIRST]})], machine_with(CORE, CORES))
+    assert [*plan.cells] == [("table 1", FIRST, "pruned")]
 
 
-def test_rows_told_by_processors_are_one_work_on_all_of_them(planned):
-    rows = 'rows = [{ processors = "core:1" }, { processors = "gpu:1" }]'
-    instance = f'options = {{ instance = "{FIRST}" }}'
-    parts = [series("ranked", kinds=["core"], ranks=[2]), table(["core", "pruned", "ranked"], rows, instance)]
-    ran = [(backend, ranks) for backend, ranks, _ in runs_of(planned(parts, machine_with(CORE, GPU)))]
-    assert ran == [("cpu", 1), ("cuda", 1), ("cpu", 2)]
+def test_flags_and_lists_are_written_as_the_driver_takes_them():
+    choice = RunChoice("lcs", {}, "", frozenset(), ANY)
+    options = {"trace": False, "verify": True, "profile": False, "text": ["ABC", "AC"]}
+    assert command_words(choice, options) == ("--no-trace", "--verify", "--text", "ABC", "AC")
 
 
 def test_seeds_of_one_instance_are_one_run_and_those_that_generate_one_are_one_each(planned):
-    plain = series("plain", kinds=["core"])
-    quick = "{ seeds = [3, 5], repeats = 4 }"
-    (case,) = planned([plain, table(["plain"], workload="aco", quick=quick)], machine_with(CORE)).needed.values()
-    assert (case.seeds, case.command()[-11:-9], case.repeats) == ((3, 5), ["--seeds", "3,5"], 4)
-    rows = 'rows = [{ instance = "a", options = { items = 5, capacity = 50 } }]'
+    plain, quick = series("plain", kinds=["core"]), {"seeds": [3, 5]}
+    (case,) = planned([plain, table(["plain"], workload="aco", quick=quick)], machine_with(CORE)).cases.values()
+    assert (case.seeds, "--seeds 3,5" in " ".join(case.command())) == ((3, 5), True)
+    rows = [{"name": "a", "instance": "paper:5:50", "options": {"items": 5, "capacity": 50}}]
     plan = planned([plain, table(["plain"], rows, workload="knapsack", quick=quick)], machine_with(CORE))
-    assert [one.seeds for one in plan.needed.values()] == [(3,), (5,)]
+    assert [one.seeds for one in plan.cases.values()] == [(3,), (5,)]
 
 
-def test_repetitions_and_the_folder_of_instances_are_the_users(planned, tmp_path):
-    plan = planned([HILLS], machine_with(CORE, CORES), repeats=9, data=str(tmp_path))
-    assert all(one.repeats == 9 for one in plan.needed.values())
-    assert all(one.arguments[-2:] == ("--data", str(tmp_path)) for one in plan.needed.values())
+def test_the_time_of_a_rate_is_the_scales_or_the_users_and_the_folder_of_instances_is_the_users(planned, tmp_path):
+    plan = planned([HILLS], machine_with(CORE, CORES))
+    assert all("--measure 1 " in " ".join(one.command()) for one in plan.cases.values())
+    plan = planned([HILLS], machine_with(CORE, CORES), measure=9.0, data=str(tmp_path))
+    assert all(one.measure == 9.0 for one in plan.cases.values())
+    assert all(one.arguments[-2:] == ("--data", str(tmp_path)) for one in plan.cases.values())
 
 
-# --- ranks and hosts ---
+def test_a_column_with_another_solver_runs_it_with_one_core(planned):
+    columns = [{"key": "solver", "series": "core", "peer": "lkh"}, {"key": "pruned", "series": "pruned"}]
+    plan = planned([table(columns)], machine_with(CORE, CORES))
+    assert [one.runs_peers for one in plan.cases.values()] == [True, False]
 
 
-RANKED = series("ranked", kinds=["core"], ranks=[2, 4, 8])
-
-
-@pytest.mark.parametrize(
-    ("machine", "ran"),
-    [({"cores": 4}, [2, 4]), ({"cores": 4, "oversubscribe": True}, [2, 4, 8]), ({"cores": 8, "ranks": [1, 3]}, [3])],
-)
-def test_ranks_are_those_of_the_series_or_of_the_user_as_far_as_there_are_cores(planned, machine, ran):
-    plan = planned([RANKED, table(["core", "ranked"])], machine_with(CORE, CORES, **machine))
-    assert [(backend, ranks) for backend, ranks, _ in runs_of(plan)] == [("cpu", 1), *(("cpu", count) for count in ran)]
-    left_out = {("ranked, 8 ranks", "each rank needs a core, found 4 (--oversubscribe lets ranks share cores)")}
-    assert set(plan.parts[0].missing()) == (left_out if ran == [2, 4] else set())
-
-
-def test_no_ranks_run_where_the_user_wants_none_or_mpi_is_missing(planned, monkeypatch):
-    parts = [RANKED, table(["core", "ranked"])]
-    assert len(planned(parts, machine_with(CORE, ranks=[])).needed) == 1
-    monkeypatch.setattr("drivers.experiments.presets.series.mpi_obstacle", lambda: "mpi4py is missing")
-    plan = planned(parts, machine_with(CORE, cores=8))
-    assert len(plan.needed) == 1
-    assert plan.parts[0].missing() == [("ranked, 2, 4, 8 ranks", "mpi4py is missing")]
-
-
-def test_a_rank_of_a_series_for_gpus_has_a_gpu_of_its_own(planned):
-    parts = [series("gpus", kinds=["gpu"], ranks=[2, 3]), table(["gpus"])]
-    plan = planned(parts, machine_with(CORE, GPU, device("cuda", index="1")))
-    assert [(backend, ranks) for backend, ranks, _ in runs_of(plan)] == [("cuda", 2)]
-    assert plan.parts[0].missing() == [("gpus, 3 ranks", "each rank needs a GPU, found 2 of cuda")]
+# --- rows by processors ---
 
 
 @pytest.mark.parametrize(
-    ("said", "why"),
+    ("processors", "kinds", "expected"),
     [
-        ({"hosts": 2}, "it needs 2 hosts, and this command runs on one"),
-        ({"kinds": ["gpu"], "why_not": "no GPU"}, "no GPU"),
-        ({"kinds": ["gpu", "cores"], "backends": ["cuda"]}, "no device of cuda is of the kind gpu or cores here"),
+        ("core:1", ANY.kinds, ("cpu", 1, None)),
+        ("cores:1", ANY.kinds, ("threads", 1, 1)),
+        ("cores:4", ANY.kinds, ("threads", 1, 4)),
+        ("cores:4", ("core",), ("cpu", 4, None)),
+        ("gpu:1", ANY.kinds, ("cuda", 1, None)),
+        ("gpu:2", ANY.kinds, ("cuda", 2, None)),
+        ("cores:8", ANY.kinds, "it needs 8 cores, found 4 of threads"),
+        ("cores:8", ("core",), "8 ranks need 8 cores, found 4 (--oversubscribe lets ranks share cores)"),
+        ("gpu:4", ANY.kinds, "each of 4 ranks needs a GPU, found 2 of cuda"),
+        ("gpu:1", ("core", "cores"), "its runs are on core or cores, expected gpu:1"),
+        ("cores:1", ("core",), "its runs are on core, expected cores:1"),
     ],
 )
-def test_a_series_that_cannot_run_here_says_why(planned, said, why):
-    plan = planned([series("far", **said), table(["core", "far"])], machine_with(CORE, CORES))
-    assert backends(plan) == ["cpu"]
-    assert plan.parts[0].missing() == [("far", why)]
+def test_rows_by_processors_run_on_their_kind_and_number_or_say_why_not(planned, processors, kinds, expected):
+    machine = machine_with(CORE, processor("threads", 4), device("cuda"), device("cuda", index="1"))
+    rows = [{"name": "row", "processors": processors}]
+    parts = [series("any", kinds=list(kinds), ranks=0), table(["any"], rows, options={"instance": FIRST})]
+    plan = planned(parts, machine)
+    ran = [(one.backend, one.ranks, one.cores) for one in (case.configuration for case in plan.cases.values())]
+    if isinstance(expected, str):
+        assert (ran, plan.missing) == ([], {("table 1", "row", "any"): expected})
+    else:
+        assert (ran, plan.missing) == ([expected], {})
 
 
-def test_a_series_runs_on_parts_of_the_cores_and_on_all_of_them(planned):
-    parts = [series("sweep", kinds=["core", "cores"], everywhere=True, cores=[1, 2, 4, 8]), table(["sweep"])]
-    plan = planned(parts, machine_with(CORE, processor("threads", cores=4)))
-    assert [one.configuration.recorded for one in plan.needed.values()] == ["0", "1 of 4 cores", "2 of 4 cores", "0"]
-    assert [one.configuration.cores for one in plan.needed.values()] == [None, 1, 2, None]
-    assert "--cores 2" in " ".join([*plan.needed.values()][2].command())
-    assert len(planned(parts, machine_with(CORES)).needed) == 1
+def test_one_core_is_a_base_in_rows_of_any_processors(planned):
+    columns = [{"key": "core", "series": "core"}, {"key": "gain", "series": "many", "over": "core"}]
+    rows = [{"name": "2 cores", "processors": "cores:2"}, {"name": "GPU", "processors": "gpu:1"}]
+    many = series("many", kinds=["gpu", "cores"])
+    parts = [many, table(columns, rows, options={"instance": FIRST}, standard={"amount": {"climbers": 4}})]
+    plan = planned(parts, machine_with(CORE, processor("threads", 4), GPU), "standard")
+    assert order_of(plan) == [[("cpu", FIRST, 1), ("threads", FIRST, 1), ("cuda", FIRST, 1), ("cpu", FIRST, 2)]]
 
 
-# --- shared runs ---
+# --- cores, ranks and hosts of a series ---
 
 
-def test_exhibits_that_need_the_same_run_share_it(planned):
-    again = HILLS.replace('table = "1"', 'table = "2"').replace("repeats = 2", "repeats = 5")
-    drawn = '[[exhibits]]\nfigure = "1"\ntitle = "drawn"\nof = "1"\nplot = { measure = "speedup" }\n'
-    plan = planned([HILLS, again, drawn], machine_with(CORE, CORES))
-    assert len(plan.needed) == 4
-    assert [part.exhibit.name for part in plan.parts] == ["table 1", "table 2"]
-    assert [*plan.parts[0].needs] == [*plan.parts[1].needs] == list(plan.needed)
-    assert {one.repeats for one in plan.needed.values()} == {5}
+def test_a_series_over_all_cores_or_gpus_has_a_rank_for_each_or_the_users_numbers(planned):
+    parts = [series("all", kinds=["gpu", "core"], ranks=0), table(["all"])]
+
+    def ranks(*devices, **machine):
+        return [run[:2] for run in runs_of(planned(parts, machine_with(*devices, **machine)))]
+
+    assert ranks(CORE, cores=4) == [("cpu", 4)]
+    assert ranks(CORE, GPU, device("cuda", index="1")) == [("cuda", 2)]
+    assert ranks(CORE, cores=8, ranks=[1, 2, 3]) == [("cpu", 2), ("cpu", 3)]
+
+
+@pytest.mark.parametrize(
+    ("values", "machine", "why"),
+    [
+        ({"ranks": 8}, {}, "8 ranks need 8 cores, found 4 (--oversubscribe lets ranks share cores)"),
+        ({"ranks": 8}, {"oversubscribe": True}, None),
+        ({"ranks": 2, "kinds": ["cores"], "cores": 4}, {"oversubscribe": True}, None),
+        ({"ranks": 2, "kinds": ["cores"], "cores": 4}, {}, "2 ranks need 8 cores, found 4"),
+        ({"ranks": 2}, {"ranks": []}, "it needs several ranks, and --ranks leaves them out"),
+        ({"ranks": 0}, {"cores": 1}, "2 ranks need 2 cores, found 1"),
+        ({"ranks": 2, "kinds": ["gpu"]}, {}, "each of 2 ranks needs a GPU, found 1 of cuda"),
+        ({"cores": 2, "kinds": ["cores"]}, {}, None),
+        ({"cores": 8, "kinds": ["cores"]}, {}, "it needs 8 cores, found 4 of threads"),
+        ({"hosts": 2}, {}, "it needs 2 hosts, and this command runs on one"),
+        ({"hosts": 2, "why_not": "one host is here"}, {}, "one host is here"),
+        ({"kinds": ["gpu"], "backends": ["opencl"]}, {}, "no device of opencl is of the kind gpu here"),
+    ],
+)
+def test_a_series_that_cannot_run_here_says_why_and_the_others_run(planned, values, machine, why):
+    far = series("far", **{"kinds": ["core"], **values})
+    plan = planned([far, table(["core", "far"])], machine_with(CORE, processor("threads", 4), GPU, **machine))
+    assert runs_of(plan)[0][:2] == ("cpu", 1)
+    reasons = [*plan.missing.values()]
+    assert (len(plan.cases), len(reasons)) == ((2, 0) if why is None else (1, 1))
+    assert all(one.startswith(why) for one in reasons)
+
+
+def test_of_the_users_backends_those_run_that_can():
+    machine = machine_with(processor("threads", 4), device("opencl", compute_units=2), backends=["threads", "opencl"])
+    places = series_configurations(Series("some", kinds=("cores",), cores=3), machine)
+    assert [(one.backend, one.cores) for one in places] == [("threads", 3)]
+
+
+def test_no_ranks_run_without_mpi(planned, monkeypatch):
+    monkeypatch.setattr("drivers.experiments.presets.series.mpi_obstacle", lambda: "mpi4py is missing")
+    plan = planned([series("ranked", kinds=["core"], ranks=2), table(["core", "ranked"])], machine_with(CORE))
+    assert plan.missing == {("table 1", FIRST, "ranked"): "mpi4py is missing"}
+
+
+# --- shared runs, bases and turns ---
+
+
+def test_exhibits_that_need_the_same_run_share_it_with_the_longer_time(planned):
+    again = HILLS.replace('"table 1"', '"table 2"').replace("measure = 1", "measure = 5")
+    plan = planned([HILLS, again], machine_with(CORE, CORES))
+    assert len(plan.cases) == 4
+    assert plan.cells["table 1", FIRST, "core"] == plan.cells["table 2", FIRST, "core"]
+    assert {one.measure for one in plan.cases.values()} == {5.0}
 
 
 def test_defaults_that_are_spelled_out_are_the_same_run_and_checks_are_added_to_it(planned):
@@ -218,88 +285,77 @@ def test_defaults_that_are_spelled_out_are_the_same_run_and_checks_are_added_to_
         series("plain", kinds=["core"]),
         series("spelled", kinds=["core"], options={"mapping": "native", "verify": True}),
         series("peers", kinds=["core"], options={"peers": True}),
-        table(["plain", "spelled", "peers"], 'options = { instance = "random:9" }', workload="lcs", quick="{}"),
+        table(["plain", "spelled", "peers"], [{"name": "random:9"}], workload="lcs", quick={}),
     ]
-    (run,) = planned(parts, machine_with(CORE)).needed.values()
+    (run,) = planned(parts, machine_with(CORE)).cases.values()
     assert run.arguments == ("--instance", "random:9", "--verify")
     assert run.peers
 
 
-# --- figures of one row, and two lengths ---
-
-ANTS = series("ants", kinds=["core"])
-COLUMNS = "columns = [{ parameters = { ants = 2 } }, { parameters = { ants = 4 } }]"
-TWO_ROWS = f'rows = [{{ instance = "{FIRST}" }}, {{ instance = "{SECOND}" }}]'
-
-
-def drawing(row, number="2"):
-    plot = f'{{ measure = "seconds", over = "ants", row = "{row}" }}'
-    return f'[[exhibits]]\nfigure = "{number}"\ntitle = "drawn"\nof = "1"\nplot = {plot}\n'
+def test_the_base_of_a_ratio_runs_though_the_scale_leaves_it_out_before_and_after_the_others(planned):
+    only = HILLS.replace("measure = 1", 'measure = 1, columns = ["gain"]').replace("quick", "standard")
+    plan = planned([only], machine_with(CORE, CORES), "standard")
+    assert {column for _, _, column in plan.cells} == {"core", "gain"}
+    assert order_of(plan) == [[("cpu", name, 1), ("threads", name, 1), ("cpu", name, 2)] for name in (FIRST, SECOND)]
+    quick = planned([HILLS], machine_with(CORE, CORES))
+    assert order_of(quick) == [[("cpu", name, 1), ("threads", name, 1)] for name in (FIRST, SECOND)]
+    assert [len(group) for group in plan.groups(is_in_turn=False)] == [2, 2]
 
 
-def test_a_figure_of_one_row_needs_that_row_although_the_scale_leaves_it_out(planned, tmp_path):
-    quick = f'{{ rows = ["{FIRST}"], amount = {{ iterations = 3 }} }}'
-    parts = [
-        ANTS,
-        table(["ants"], TWO_ROWS, COLUMNS, workload="aco", quick=quick),
-        drawing(SECOND),
-        drawing(FIRST, "3"),
+def test_only_runs_on_one_core_that_others_refer_to_have_a_second_turn(planned):
+    columns = [
+        {"key": "core", "series": "core"},
+        {"key": "pruned", "series": "pruned"},
+        {"key": "gain", "series": "core", "over": "pruned"},
     ]
-    paper = paper_of(tmp_path, *parts)
-
-    def instances(*wanted):
-        chosen = ReproductionChoice("quick", tmp_path / "records.jsonl")
-        exhibits = [exhibit for exhibit in paper.exhibits if exhibit.name in wanted]
-        plan = plan_reproduction(paper, exhibits, machine_with(CORE), chosen)
-        return {one.task.problem.name for one in plan.needed.values()}
-
-    assert instances("table 1") == instances("table 1", "figure 2") == instances("figure 3") == {FIRST}
-    assert instances("figure 2") == {SECOND}
-    assert instances("figure 2", "figure 3") == {FIRST, SECOND}
+    plan = planned([table(columns, standard={"amount": {"climbers": 4}})], machine_with(CORE, CORES), "standard")
+    assert order_of(plan) == [[("cpu", FIRST, 1), ("threads", FIRST, 1)]]
+    alone = planned([HILLS], machine_with(CORE), "standard")
+    assert order_of(alone) == [[("cpu", FIRST, 1)], [("cpu", SECOND, 1)]]
 
 
-@pytest.mark.parametrize(
-    ("paper", "scale", "lengths"),
-    [(100, "quick", [20]), (100, "standard", [20, 5]), (20, "standard", [20]), (None, "standard", [20, 5])],
-)
-def test_runs_shorter_than_the_papers_have_a_partner_of_a_quarter_of_their_length(planned, paper, scale, lengths):
-    amount = f"amount = {{ iterations = {paper} }}" if paper else 'section = "1"'
-    scales = "{ amount = { iterations = 20 } }"
-    walk = series("walk", kinds=["core"])
-    lines = [ROW, amount, f"standard = {scales}"]
-    plan = planned([walk, table(["walk"], *lines, workload="tsp", quick=scales)], machine_with(CORE), scale)
-    asked = [one.asked.get("iterations") for one in plan.needed.values()]
-    assert asked == lengths
-
-
-def test_a_row_may_have_an_amount_of_its_own(planned):
-    rows = f'rows = [{{ instance = "{FIRST}" }}, {{ instance = "{SECOND}" }}]'
-    scale = f'{{ amount = {{ iterations = 20 }}, row_amounts = {{ "{FIRST}" = {{ iterations = 80 }} }} }}'
-    lines = [rows, "amount = { iterations = 100 }", f"standard = {scale}"]
-    walk = series("walk", kinds=["core"])
-    plan = planned([walk, table(["walk"], *lines, workload="tsp", quick=scale)], machine_with(CORE), "standard")
-    asked = [(one.task.problem.name, one.asked["iterations"]) for one in plan.needed.values()]
-    assert asked == [(FIRST, 80), (FIRST, 20), (SECOND, 20), (SECOND, 5)]
+def test_first_rows_of_all_exhibits_come_first_and_those_with_the_same_base_are_one_group(planned):
+    other = series("other", kinds=["cores"], options={"scan": "full"})
+    more = [{"key": "core", "series": "core"}, {"key": "gain", "series": "other", "over": "core"}]
+    rows = [{"name": FIRST}, {"name": SECOND}]
+    larger = HILLS.replace('"table 1"', '"table 2"').replace(
+        "quick = { amount = { climbers = 4 }", "standard = { amount = { climbers = 8 }"
+    )
+    smaller = HILLS.replace("quick", "standard")
+    shared = table(more, rows, name="table 3", standard={"amount": {"climbers": 4}})
+    plan = planned([other, smaller, larger, shared], machine_with(CORE, CORES), "standard")
+    first, second = ["cpu", "threads", "threads", "cpu"], ["cpu", "threads", "cpu"]
+    order = order_of(plan)
+    assert [[backend for backend, _, _ in group] for group in order] == [first, second] * 2
+    assert [group[0][1] for group in order] == [FIRST, FIRST, SECOND, SECOND]
 
 
 # --- what cannot run ---
 
 
+def test_a_row_without_an_instance_says_what_sets_it_in_every_column_with_runs(planned):
+    unnamed = HILLS.replace(f'name = "{FIRST}"', 'name = "1", instance = ""')
+    plan = planned([unnamed], machine_with(CORE, CORES))
+    why = "the paper does not name the instance; --row 1=SPEC sets it"
+    assert plan.missing == {("table 1", "1", column): why for column in ("core", "pruned", "gain")}
+    assert {row for _, row, _ in plan.cells} == {SECOND}
+
+
 @pytest.mark.parametrize(
     ("workload", "options", "quick", "why"),
     [
-        ("ihc", {"colour": "red"}, "{}", "--colour: python -m drivers.ihc has no such option"),
-        ("ihc", {"scan": "slow"}, "{}", "--scan: invalid choice: 'slow' (choose from "),
-        ("ihc", {"tour": "a"}, "{}", "--tour: found among a paper's options, expected one that decides its work"),
-        ("ihc", {}, "{ seeds = [1, 2] }", "--seeds changes nothing here"),
-        ("qap", {"walks": 3, "select": "host"}, "{}", "level algorithm: expected level iteration for a loop on the"),
-        ("qap", {"seconds": 1.5}, "{}", "--seconds: a time limit ends each run at another iteration"),
+        ("ihc", {"colour": "red"}, {}, "--colour: python -m drivers.ihc has no such option"),
+        ("ihc", {"scan": "slow"}, {}, "--scan: invalid choice: 'slow' (choose from "),
+        ("ihc", {"tour": "a"}, {}, "--tour: found among a paper's options, expected one that decides its work"),
+        ("ihc", {}, {"seeds": [1, 2]}, "--seeds changes nothing here"),
+        ("qap", {"walks": 3, "select": "host"}, {}, "level algorithm: expected level iteration for a loop on the"),
+        ("qap", {"seconds": 1.5}, {}, "--seconds: a time limit ends each run at another iteration"),
     ],
 )
-def test_what_every_device_would_refuse_is_a_reason_and_the_other_series_run(planned, workload, options, quick, why):
-    rows = ROW if workload == "ihc" else 'rows = [{ instance = "taillard:6:seeds=1,2" }]'
+def test_what_every_device_would_refuse_is_a_reason_and_the_other_columns_run(planned, workload, options, quick, why):
+    rows = ONE_ROW if workload == "ihc" else [{"name": "taillard:6:seeds=1,2"}]
     parts = [series("plain", kinds=["core"]), series("wrong", kinds=["core"], options=options)]
     plan = planned([*parts, table(["plain", "wrong"], rows, workload=workload, quick=quick)], machine_with(CORE))
-    assert len(plan.needed) == ("seeds" not in quick)
-    *_, (what, reason) = plan.parts[0].missing()
-    assert what.endswith(": wrong") and reason.startswith(why)
+    assert len(plan.cases) == ("seeds" not in quick)
+    *_, ((_, _, column), reason) = plan.missing.items()
+    assert column == "wrong" and reason.startswith(why)

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from reports.__main__ import main
 from reports.papers.files import load
 from reports.plots import style
 from reports.records.files import Record
@@ -107,6 +106,8 @@ def make_ants(make_record):
 
 @pytest.fixture
 def reports(capsys):
+    from reports.__main__ import main
+
     def run(*arguments):
         try:
             code = main([*map(str, arguments)])

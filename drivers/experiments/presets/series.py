@@ -1,16 +1,21 @@
-"""Devices and ranks for a series of a paper on this machine, or the reason for none."""
+"""Configuration of a paper's series on this machine, or the reason for none."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from msgspec import structs
+
 from backends import Usability
 from cluster.emulation import obstacle as emulation_obstacle
-from drivers.experiments.configurations import ONE_CORE, Configuration, mpi_obstacle, plan_configurations
+from core.errors import UserError
+from drivers.experiments.configurations import Configuration, mpi_obstacle, plan_configurations
 from reports.papers.paper import Series
+from reports.records.files import group_by
 
-GPU = "gpu"
+CORE, CORES, GPU = "core", "cores", "gpu"
+"""Kinds of devices."""
 
 
 @dataclass(frozen=True)
@@ -19,14 +24,14 @@ class MachineResources:
 
     Attributes
     ----------
-    devices : sequence
+    devices : tuple
         Usable devices of `backends.survey`.
     chosen : bool
         True if the user named their backends.
     cores : int
         Number of ranks with a core each.
     ranks : sequence of int, optional
-        The user's numbers of ranks for series over several ranks.
+        The user's numbers of ranks for series over all cores or GPUs; empty for no runs on several ranks.
     oversubscribe : bool
         True if ranks may share cores.
     """
@@ -37,13 +42,6 @@ class MachineResources:
     ranks: Sequence[int] | None = None
     oversubscribe: bool = False
 
-    def of_backends(self, series: Series) -> list[Usability]:
-        """Devices of a series' backends: the series' or user's choice, else all without duplicates."""
-        if series.backends:
-            return [one for one in self.devices if one.backend in series.backends]
-        names = {one.backend for one in self.devices}
-        return [one for one in self.devices if self.chosen or one.same_as not in names]
-
 
 def usable_devices(devices: Sequence[Usability], backends: Sequence[str] | None) -> tuple[Usability, ...]:
     """Return the usable and wanted devices. Raises `UserError` if a named backend is unusable, or none is left."""
@@ -51,69 +49,90 @@ def usable_devices(devices: Sequence[Usability], backends: Sequence[str] | None)
     return tuple(one for one in devices if (one.backend, one.device) in usable)
 
 
-def series_configurations(
-    series: Series, machine: MachineResources
-) -> tuple[list[Configuration], list[tuple[str, str]]]:
-    """Return the configurations of a series, and parts without one, as text, with reasons.
+def series_configurations(series: Series, machine: MachineResources, processors: str = "") -> list[Configuration]:
+    """Return the configurations of a series: the first device of its first kind here, or one of each named backend.
 
-    It runs on devices of its preferred kind, or of all its kinds, over each number of ranks.
+    ``processors`` is the kind and number of a row's processors (`cores:8`), which replace the series' ranks and cores.
+    Raises `UserError` with the reason if there is none.
     """
+    if processors:
+        series = series_on(series, processors)
+    try:
+        return _configurations(series, machine)
+    except UserError as error:
+        raise UserError(series.why_not or str(error)) from None
+
+
+def series_on(series: Series, processors: str) -> Series:
+    """Return a series on a kind and number of processors: threads or ranks for cores, ranks for GPUs.
+
+    Raises `UserError` for processors of another kind than the series'.
+    """
+    kind, _, text = processors.partition(":")
+    number = int(text)
+    if kind in series.kinds:
+        ranks, cores = (1, number) if kind == CORES else (number, 0)
+        return structs.replace(series, kinds=(kind,), ranks=ranks, cores=cores)
+    if kind == CORES and CORE in series.kinds and number > 1:
+        return structs.replace(series, kinds=(CORE,), ranks=number, cores=0)
+    raise UserError(f"its runs are on {' or '.join(series.kinds)}, expected {processors}")
+
+
+def _configurations(series: Series, machine: MachineResources) -> list[Configuration]:
     if series.hosts > 1 and not series.network:
-        why = series.why_not or f"it needs {series.hosts} hosts, and this command runs on one"
-        return [], [(series.heading, why)]
-    devices = machine.of_backends(series)
-    kinds = [kind for kind in series.kinds if any(one.kind == kind for one in devices)]
-    if not kinds:
+        raise UserError(f"it needs {series.hosts} hosts, and this command runs on one")
+    devices = [one for one in machine.devices if one.backend in series.backends or not series.backends]
+    kind = next((kind for kind in series.kinds if any(one.kind == kind for one in devices)), None)
+    if kind is None:
         named = f" of {' or '.join(series.backends)}" if series.backends else " that was chosen" * machine.chosen
-        why = series.why_not or f"no device{named} is of the kind {' or '.join(series.kinds)} here"
-        return [], [(series.heading, why)]
-    kinds = kinds if series.everywhere else kinds[:1]
-    singles = [one for kind in kinds for device in devices if device.kind == kind for one in on_cores(series, device)]
-    configurations: list[Configuration] = []
-    refused: dict[str, list[str]] = {}
-    for count in ranks_of(series, machine):
-        obstacle = _obstacle(singles, count, machine, series.network)
-        if obstacle:
-            refused.setdefault(obstacle, []).append(str(count))
-        else:
-            ranked = replace(_of_a_rank(singles), ranks=count, network=series.network, hosts=series.hosts)
-            configurations += singles if count == 1 else [ranked]
-    return configurations, [(f"{series.heading}, {', '.join(counts)} ranks", why) for why, counts in refused.items()]
+        raise UserError(f"no device{named} is of the kind {' or '.join(series.kinds)} here")
+    found: list[Configuration] = []
+    refused: list[UserError] = []
+    for of_backend in group_by([one for one in devices if one.kind == kind], lambda one: one.backend):
+        try:
+            found += _on_backend(series, machine, of_backend)
+        except UserError as error:
+            refused.append(error)
+        if found and not machine.chosen:
+            break
+    if not found:
+        raise refused[0]
+    return found
 
 
-def on_cores(series: Series, device: Usability) -> list[Configuration]:
-    """Return the configurations of a series on a device: a part of its cores for each smaller number, and all."""
-    whole = Configuration.of(device)
-    counts = [count for count in series.cores if count < whole.compute_units] if device.takes_cores else []
-    return [*map(whole.with_cores, counts), whole]
+def _on_backend(series: Series, machine: MachineResources, devices: Sequence[Usability]) -> list[Configuration]:
+    """Return the configurations of a series on a backend. Raises `UserError` if it lacks cores or GPUs."""
+    device, place = devices[0], Configuration.of(devices[0])
+    if series.cores and device.kind == CORES:
+        is_possible = (
+            series.cores <= device.compute_units if device.takes_cores else series.cores == place.compute_units
+        )
+        if not is_possible:
+            raise UserError(f"it needs {series.cores} cores, found {device.compute_units} of {device.backend}")
+        place = place.with_cores(series.cores) if device.takes_cores else place
+    there = len(devices) if device.kind == GPU else machine.cores
+    numbers = _numbers_of_ranks(series, machine, there)
+    if numbers == [1]:
+        return [place]
+    if obstacle := mpi_obstacle() or (emulation_obstacle() if series.network else None):
+        raise UserError(obstacle)
+    for ranks in numbers:
+        if device.kind == GPU and ranks > there:
+            raise UserError(f"each of {ranks} ranks needs a GPU, found {there} of {device.backend}")
+        needed = ranks * (place.cores or 1)
+        # Emulated hosts share the cores of this one.
+        if device.kind != GPU and needed > there and not (series.network or machine.oversubscribe):
+            shared = "--oversubscribe lets ranks share cores"
+            raise UserError(f"{ranks} ranks need {needed} cores, found {there} ({shared})")
+    return [replace(place, ranks=ranks, network=series.network, hosts=series.hosts) for ranks in numbers]
 
 
-def ranks_of(series: Series, machine: MachineResources) -> list[int]:
-    """Return a series' numbers of ranks; the user's replace several ones, except on emulated hosts.
-
-    A series of emulated hosts has ranks for each of them; it is omitted if the user wants no ranks.
-    """
-    if machine.ranks is None or max(series.ranks) == 1 or (series.network and max(machine.ranks, default=1) > 1):
-        return list(series.ranks)
-    return [one for one in series.ranks if one == 1] + sorted({one for one in machine.ranks if one > 1})
-
-
-def _of_a_rank(singles: Sequence[Configuration]) -> Configuration:
-    """Return the configuration of each of several ranks: a core, if the series is for one."""
-    return next((one for one in singles if one.kind == ONE_CORE), singles[0])
-
-
-def _obstacle(singles: Sequence[Configuration], count: int, machine: MachineResources, network: str) -> str | None:
-    """Return the reason against this number of ranks on emulated hosts of a network, or None."""
-    if count == 1:
-        return None
-    obstacle = mpi_obstacle() or (emulation_obstacle() if network else None)
-    if obstacle or network:
-        return obstacle
-    place = _of_a_rank(singles)
-    if place.kind == GPU:
-        there = sum(one.backend == place.backend and one.kind == GPU for one in singles)
-        return None if count <= there else f"each rank needs a GPU, found {there} of {place.backend}"
-    if count > machine.cores and not machine.oversubscribe:
-        return f"each rank needs a core, found {machine.cores} (--oversubscribe lets ranks share cores)"
-    return None
+def _numbers_of_ranks(series: Series, machine: MachineResources, there: int) -> list[int]:
+    """Return a series' numbers of ranks: its own, the user's if it is over all cores or GPUs, or one for each."""
+    if series.ranks == 1:
+        return [1]
+    if machine.ranks is not None and max(machine.ranks, default=1) == 1:
+        raise UserError("it needs several ranks, and --ranks leaves them out")
+    if series.ranks:
+        return [series.ranks]
+    return sorted({one for one in machine.ranks or [max(there, 2)] if one > 1})

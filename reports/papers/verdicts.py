@@ -1,0 +1,141 @@
+"""Verdicts on a paper's claims, and sentences about our figures, from the cells of an exhibit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from string import Formatter
+from typing import TYPE_CHECKING, NamedTuple
+
+from reports.papers.paper import Check, Exhibit
+
+if TYPE_CHECKING:
+    import pandas
+
+HOLDS, FAILS, UNTESTED = "holds", "does not hold", "cannot be tested here"
+NOT_RUN = "not run"
+AGGREGATES = ("min", "max", "first", "last", "min_row", "max_row")
+"""References to a column: the smallest, largest, first and last cell, and the rows of the former two."""
+
+
+class Verdict(NamedTuple):
+    """A verdict with what the cells say, a sentence after it, and a reason if the claim cannot be tested."""
+
+    verdict: str
+    answer: str = ""
+    sentence: str = ""
+    reason: str = ""
+
+
+def verdict(
+    exhibit: Exhibit, cells: pandas.DataFrame, missing: Mapping[tuple[str, str, str], str] | None = None
+) -> Verdict:
+    """Return the verdict on an exhibit's claim.
+
+    ``cells`` are those of `reports.papers.cells.exhibit_frame`, ``missing`` has reasons for missing runs by exhibit,
+    row and column.
+    """
+    if (cells["source"] == "paper").all() and exhibit.checks:
+        return Verdict(NOT_RUN)
+    results = [(check, _result(check, cells)) for check in exhibit.checks]
+    columns = {one.key: ColumnReference(cells[cells["column"] == one.key]) for one in exhibit.columns}
+    answer = fill(exhibit.answer, columns)
+    if any(result is False for _, result in results):
+        return Verdict(FAILS, answer, fill(exhibit.fails, columns))
+    absent = [check.column for check, result in results if result is None]
+    if absent or not results:
+        why = [reason for (name, _, key), reason in (missing or {}).items() if name == exhibit.name and key in absent]
+        reasons = [exhibit.untested, *why, *(f"no figures of {key}" for key in absent)]
+        return Verdict(UNTESTED, answer, "", next(filter(None, reasons), ""))
+    return Verdict(HOLDS, answer, fill(exhibit.holds, columns))
+
+
+# --- checks ---
+
+
+def _result(check: Check, cells: pandas.DataFrame) -> bool | None:
+    """Return the result of a check; None without the cells for it."""
+    own, base = (_values(cells, key, check.rows) for key in (check.column, check.than))
+    if check.rule in ("grows", "falls"):
+        values = [*own.values()]
+        if len(values) < 2:
+            return None
+        return values[-1] > values[0] if check.rule == "grows" else values[-1] < values[0]
+    if check.than:
+        pairs = [(value, base[row]) for row, value in own.items() if row in base]
+    else:
+        pairs = [(value, 1.0) for value in own.values()]
+    if not pairs:
+        return None
+    if check.rule == "reaches":
+        return max(value for value, _ in pairs) >= check.value * max(other for _, other in pairs)
+    right = [RULES[check.rule](value, other, check.value) for value, other in pairs]
+    return sum(right) >= check.share * len(right)
+
+
+def _is_near(value: float, other: float, factor: float) -> bool:
+    return min(value, other) > 0 and max(value / other, other / value) <= factor
+
+
+RULES: dict[str, Callable[[float, float, float], bool]] = {
+    "above": lambda value, other, factor: value > factor * other,
+    "below": lambda value, other, factor: value < factor * other,
+    "near": _is_near,
+}
+
+
+def _values(cells: pandas.DataFrame, key: str, rows: tuple[str, ...] = ()) -> dict[str, float]:
+    """Return the numbers of a column by row, in the order of the exhibit's rows."""
+    chosen = cells[(cells["column"] == key) & cells["value"].notna()]
+    return {row: value for row, value in zip(chosen["row"], chosen["value"], strict=True) if not rows or row in rows}
+
+
+# --- sentences with references ---
+
+
+class MissingCellError(LookupError):
+    """A reference to a cell without a figure."""
+
+
+class ColumnReference:
+    """A column in a sentence: `{KEY.min}`, `{KEY[ROW]}`. Raises `MissingCellError` without such a cell."""
+
+    def __init__(self, cells: pandas.DataFrame) -> None:
+        self.cells = cells
+
+    def __getitem__(self, row: object) -> str:
+        return self._text(self.cells[self.cells["row"] == str(row)], 0)
+
+    def __getattr__(self, name: str) -> str:
+        if name not in AGGREGATES:
+            raise AttributeError(name)
+        numbers = self.cells[self.cells["value"].notna()]
+        if name in ("first", "last"):
+            return self._text(numbers, 0 if name == "first" else -1)
+        ordered = numbers.sort_values("value", kind="stable")
+        return self._text(ordered, 0 if name.startswith("min") else -1, "row" if name.endswith("_row") else "figure")
+
+    @staticmethod
+    def _text(cells: pandas.DataFrame, place: int, what: str = "figure") -> str:
+        if cells.empty:
+            raise MissingCellError
+        return str(cells[what].iloc[place])
+
+
+def fill(template: str, columns: Mapping[str, ColumnReference]) -> str:
+    """Return a sentence with the figures of its references; empty if one has no cell."""
+    try:
+        return template.format_map(columns)
+    except MissingCellError:
+        return ""
+
+
+def references(template: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the references of a sentence: column, row, aggregate; one of the latter two is empty.
+
+    Raises `ValueError` for a template that is no format string.
+    """
+    for _, field, _, _ in Formatter().parse(template):
+        if field is not None:
+            key, _, rest = field.partition("[") if "[" in field else (field, "", "")
+            column, _, aggregate = key.rpartition(".") if not rest else (key, "", "")
+            yield column, rest.removesuffix("]"), aggregate
