@@ -39,7 +39,9 @@ CHANGING = (
 """Patterns of text that differs between runs, and its replacement before a comparison."""
 GALLERY = ROOT / "reports" / "gallery"
 COMPARED = re.compile(r"^(<!-- reports/gallery/readme\.jsonl -->\n```text\n).*?(?=^```$)", re.DOTALL | re.MULTILINE)
-OVERVIEW = re.compile(r"^(<!-- reports/gallery/overview\.jsonl: (?P<names>[\w ]+?) -->\n\n)(?:\|.*\n)*", re.MULTILINE)
+OVERVIEW = re.compile(
+    r"^(<!-- reports/gallery/overview\.jsonl: (?P<names>[\w ]+?) -->\n\n)(?:[^|\n].*\n\n)?(?:\|.*\n)*", re.MULTILINE
+)
 """Parts of a page that come from records."""
 DEVICE = "your processor"
 """Name of the processor on the pages, on every machine."""
@@ -153,9 +155,9 @@ def lasting(text: str) -> str:
 def from_records(text: str) -> str:
     """Return a page's text with the comparison and the rows of the overview that the gallery's records say.
 
-    A text block below `<!-- reports/gallery/readme.jsonl -->` has what `onekernel compare` prints below the proof. A table
-    below `<!-- reports/gallery/overview.jsonl: NAME ... -->` has the rows of these workloads on the first host. Without
-    records nothing changes.
+    A text block below `<!-- reports/gallery/readme.jsonl -->` has what `onekernel compare` prints below the proof.
+    Below `<!-- reports/gallery/overview.jsonl: NAME ... -->` are the machine and the rows of these workloads on the
+    first host. Without records nothing changes.
     """
     from reports.pages import comparison, overview
     from reports.rates import rate_sections
@@ -165,11 +167,12 @@ def from_records(text: str) -> str:
         _, printed = "\n".join(comparison.lines(rate_sections(records))).split("\n\n", 1)
         text = COMPARED.sub(lambda found: f"{found[1]}{printed.strip()}\n", text)
     if records := load_existing(GALLERY / "overview.jsonl"):
-        table = overview.overview_table(overview.hosts(overview.overview_sections(records))[0])
+        sections = overview.hosts(overview.overview_sections(records))[0]
+        table, machine = overview.overview_table(sections), comparison.machine_line(sections[0].proof)
 
         def rows(found: re.Match[str]) -> str:
             kept = [row for row in table.rows if row[0].partition(",")[0] in found["names"].split()]
-            return f"{found[1]}{replace(table, rows=kept)}\n"
+            return f"{found[1]}{machine}:\n\n{replace(table, rows=kept)}\n"
 
         text = OVERVIEW.sub(rows, text)
     return text
