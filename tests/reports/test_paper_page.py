@@ -8,7 +8,7 @@ import pytest
 from reports.pages import paper as pages
 from reports.papers.files import load, names
 from reports.plots import style
-from tests.reports.made_up_hills import GPU, LENGTHS, PAPER, TABLE, climbs, hills
+from tests.reports.made_up_hills import GPU, PAPER, TABLE, climbs, hills
 
 MISSING = {("table 1", "huge", "gpu"): "its matrix does not fit"}
 MOST_COLUMNS, MOST_WORDS = 8, 1500
