@@ -14,13 +14,13 @@ from reports.records.files import (
     RecordError,
     UnequalWorkError,
     append,
-    count_repetitions,
     distinct,
     families,
     find_run,
     load,
     merge,
     merge_lines,
+    repetitions_of_work,
     require_equal_work,
 )
 from reports.records.schema import Repetition
@@ -122,13 +122,13 @@ def test_a_killed_run_keeps_every_finished_repetition_and_resumes(path, make_rec
 def test_repetitions_of_the_same_work_count_wherever_they_were_made(path, make_record):
     work = {"parameters": {"sizes": [1, 2]}, "seed": 3}
     asked = ("ihc", "ab" * 32, {"sizes": (1, 2)}, 3)
-    assert count_repetitions(path, *asked) == 0
+    assert repetitions_of_work(path, *asked) == []
     for other in ({"workload": "aco"}, {"instance_sha256": "cd" * 32}, {"parameters": {}}, {"seed": 1}):
         append(path, make_record(**(work | other)))
-    assert count_repetitions(path, *asked) == 0
+    assert repetitions_of_work(path, *asked) == []
     append(path, make_record(times=[1.0, 2.0], **work))
     append(path, make_record(backend="threads", execution={"scan": "full"}, ranks=2, **work))
-    assert count_repetitions(path, *asked) == 3
+    assert len(repetitions_of_work(path, *asked)) == 3
 
 
 def test_processes_that_append_and_fold_at_once_lose_nothing(path, tmp_path, make_record):
