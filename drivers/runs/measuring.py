@@ -10,11 +10,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from drivers.workload.run_time import WorkUnit
 from reports.statistics.medians import Estimate, median_interval
 from reports.text import formatting
+
+if TYPE_CHECKING:
+    from drivers.options.declaration import Options
+    from reports.records.schema import Repetition
 
 BUDGET_S = 10.0
 """Seconds of a rate's repetitions unless the user says otherwise, beyond the least number of repetitions."""
@@ -112,6 +116,13 @@ class FixedAmount:
     most: int
     done: int = 0
 
+    turn = 0
+
+    def resume(self, repetitions: Sequence[Repetition]) -> str:
+        """Leave out recorded repetitions; return their number as text, empty for none."""
+        self.done = sum(one.kind == "fixed" for one in repetitions)
+        return f"{self.done} of {self.most}" if self.done else ""
+
     def next_work(self) -> Work | None:
         return self.work if self.done < self.most else None
 
@@ -134,26 +145,37 @@ class RateMeasurement:
         Work of the next warm repetition: at first that of the proof, or of earlier repetitions.
     seconds
         Seconds of the repetitions that count.
+    turn
+        Number of complete measurements before this one.
     """
 
     def __init__(self, rule: MeasuringRule, unit: WorkUnit) -> None:
+        self.turn = 0
         self.rule = rule
         self.unit = unit
         self.work = Work(unit.amount)
         self.proof: Work | None = self.work
         self.seconds: list[float] = []
 
-    def continue_from(self, units: int, seconds: Sequence[float]) -> bool:
-        """Take the work of recorded repetitions; return True if they are incomplete, so that more of them follow."""
-        amount = units // self.unit.each
+    def resume(self, repetitions: Sequence[Repetition]) -> str:
+        """Take the amount of the last recorded measurement, and complete it if it was interrupted.
+
+        Returns the number of its repetitions as text; empty if another measurement begins.
+        """
+        rates = [one for one in repetitions if one.kind == "rate"]
+        if not rates:
+            return ""
+        last = [one for one in rates if one.turn == rates[-1].turn]
+        amount = last[0].work // self.unit.each
         if self.unit.option:
             self.work = Work(min(amount, MOST_AMOUNT), max(1, amount // MOST_AMOUNT))
         else:
             self.work = Work(self.unit.amount, amount)
-        if self.rule.is_enough(seconds):
-            return False
-        self.seconds = list(seconds)
-        return True
+        seconds = [one.running_s for one in last]
+        is_complete = self.rule.is_enough(seconds)
+        self.turn = last[0].turn + is_complete
+        self.seconds = [] if is_complete else seconds
+        return "" if is_complete else f"{len(seconds)} warm"
 
     def next_work(self) -> Work | None:
         return self.proof or (None if self.is_done else self.work)
@@ -190,6 +212,13 @@ class RateMeasurement:
             f"{len(self.seconds)} warm repetitions of {amount_text(self.unit, self.work)}, "
             f"{formatting.seconds(median)} each"
         )
+
+
+def repetition_plan(options: Options, unit: WorkUnit) -> FixedAmount | RateMeasurement:
+    """Return the plan of the repetitions that the options ask for."""
+    if options.measure is None:
+        return FixedAmount(Work(unit.amount), options.repeats)
+    return RateMeasurement(MeasuringRule.of(unit, options.measure), unit)
 
 
 def amount_text(unit: WorkUnit, work: Work) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from drivers.cli.messages import print_note
@@ -13,7 +13,6 @@ from drivers.workload.history import MOST_ROWS, thin_rows
 if TYPE_CHECKING:
     from drivers.runs.checkpoint_file import CheckpointIdentity
     from drivers.workload.run_time import WorkUnit
-    from reports.records.files import Record
     from reports.records.schema import Repetition
 
 
@@ -80,12 +79,12 @@ class RunRecorder:
         about = self.workload.name, self.run.problem.name, self.sha256, self.options.seed, self.parameters
         return CheckpointIdentity(*about, self.options.keeps_history, repetition)
 
-    def find(self) -> tuple[str, Record | None, int]:
-        """Return this run's identity, its record in the file, and the number of repetitions that need not run again.
+    def find(self) -> tuple[str, Sequence[Repetition]]:
+        """Return this run's identity, and its repetitions in the file.
 
         A run with a checkpoint may resume with other execution settings: then repetitions with any settings count.
         """
-        from reports.records.files import count_repetitions, find_run, refuse_namesake
+        from reports.records.files import find_run, refuse_namesake, repetitions_of_work
         from reports.records.schema import identity
 
         path, sha256 = self.path, self.sha256
@@ -94,10 +93,9 @@ class RunRecorder:
         done = find_run(path, run)
         if done is not None and not done.verified:
             print_note(f"{path}: not all repetitions of this run are confirmed")
-        count = len(done.repetitions) if done else 0
         if self.options.checkpoint:
-            count = count_repetitions(path, self.workload.name, sha256, self.parameters, self.options.seed)
-        return run, done, count
+            return run, repetitions_of_work(path, self.workload.name, sha256, self.parameters, self.options.seed)
+        return run, done.repetitions if done else []
 
     def append(self, result: RepetitionResult, spent: Repetition, verified: bool, details: Mapping[str, Any]) -> None:
         """Add a repetition to the file, with further details than the device's."""

@@ -18,7 +18,7 @@ from drivers.cli.exit_codes import DONE, FAILED
 from drivers.cli.messages import print_note, print_status
 from drivers.cli.progress import progress_bar, progress_callback, rate
 from drivers.runs.checkpointing import RecoveryState, RunCheckpoints
-from drivers.runs.measuring import FixedAmount, MeasuringRule, RateMeasurement, Work, amount_text
+from drivers.runs.measuring import FixedAmount, RateMeasurement, Work, amount_text, repetition_plan
 from drivers.runs.rank_times import RankTimes, of_all_ranks
 from drivers.runs.recording import RunRecorder
 from drivers.runs.reference_solvers import ReferenceSolvers, process_age_s
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from core.run.protocol import Callback, SearchResult
     from drivers.runs.checkpoint_file import CheckpointIdentity
     from reports.records.meters import Meter
-    from reports.records.schema import Record, Repetition
+    from reports.records.schema import Repetition
 
 RECORDED_MESSAGE = "repetitions are in"
 """Part of the line of a recorded run; comparisons search for it."""
@@ -59,8 +59,6 @@ class Repetitions:
         Decides on the work of each repetition; only the first rank's counts.
     work : Work
         Work of the current repetition.
-    turn : int
-        Number of measurements of the rate before this one.
     made : int
         Number of repetitions of this process.
     hashes : dict
@@ -90,14 +88,11 @@ class Repetitions:
         self.verdicts: list[VerifierVerdict] = []
         self.is_confirmed: bool | None = None
         self.hashes: dict[int, str] = {}
-        self.turn = 0
         self.made = 0
         self.start_s = 0.0
         self.work_unit = unit = workload.work_unit(run.options, run.problem)
         self.work = Work(unit.amount)
-        self.plan: FixedAmount | RateMeasurement = FixedAmount(self.work, self.options.repeats)
-        if self.options.measure is not None:
-            self.plan = RateMeasurement(MeasuringRule.of(unit, self.options.measure), unit)
+        self.plan = repetition_plan(self.options, unit)
         self.recorder = RunRecorder(workload, run, unit)
         self.reference_solvers = ReferenceSolvers(workload, run) if run.options.peers else None
         self.long_run = RunCheckpoints(run.options, run.ranks, memory)
@@ -126,22 +121,14 @@ class Repetitions:
 
     def resume(self) -> str:
         """Go on after the repetitions in the record or before a loss, and print them; return the run's identity."""
-        identity, record, count = self.recorder.find() if self.options.record else ("", None, 0)
-        self.begin(self.recorded(record, count))
+        identity, repetitions = self.recorder.find() if self.options.record else ("", [])
+        recorded = self.plan.resume(repetitions)
+        if isinstance(self.plan, FixedAmount):
+            self.plan.done = self.done_before(self.plan.done)
+        else:
+            self.start_s = max(0.0, process_age_s() - self.run.search.backend.timings.compile_s)
+        self.begin(recorded)
         return identity
-
-    def recorded(self, record: Record | None, count: int) -> str:
-        """Leave out recorded repetitions, and return their number as text; empty if there are none."""
-        plan = self.plan
-        if isinstance(plan, FixedAmount):
-            plan.done = self.done_before(count)
-            return f"{count} of {plan.most}" if count else ""
-        self.start_s = max(0.0, process_age_s() - self.run.search.backend.timings.compile_s)
-        turns = record.turns() if record else []
-        self.turn = len(turns)
-        if turns and plan.continue_from(turns[-1][0].work, [one.running_s for one in turns[-1]]):
-            self.turn -= 1
-        return f"{len(plan.seconds)} warm" if plan.seconds else ""
 
     def done_before(self, recorded: int) -> int:
         """Return the number of repetitions that are recorded, or were done before ranks were lost."""
@@ -182,7 +169,7 @@ class Repetitions:
         from msgspec.structs import replace as replaced
 
         unit, kind = self.work_unit, self.plan.add(spent.running_s)
-        spent = replaced(spent, kind=kind, turn=self.turn, work=self.work.total * unit.each)
+        spent = replaced(spent, kind=kind, turn=self.plan.turn, work=self.work.total * unit.each)
         if kind in ("trial", "rate"):
             self.count(outcome, replaced(spent, evaluations=outcome.evaluations * self.work.runs))
             return

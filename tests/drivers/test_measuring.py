@@ -6,6 +6,7 @@ import pytest
 
 from drivers.runs.measuring import MOST_AMOUNT, FixedAmount, MeasuringRule, RateMeasurement, Work
 from drivers.workload.run_time import WorkUnit
+from reports.records.schema import Repetition
 from reports.statistics.medians import median_interval
 
 CLIMBS, RUNS = WorkUnit("climbs", 2000, option="climbers"), WorkUnit()
@@ -22,8 +23,13 @@ def measured(clock, rule=None, unit=CLIMBS):
     return rate, works
 
 
+def recorded(*seconds, kind="rate", turn=0, work=8000):
+    return [Repetition(0.0, 0.0, one, one, kind=kind, turn=turn, work=work) for one in seconds]
+
+
 def test_a_fixed_amount_is_repeated_as_often_as_is_left():
-    plan = FixedAmount(Work(7), most=3, done=1)
+    plan = FixedAmount(Work(7), most=3)
+    assert plan.resume([*recorded(1.0), *recorded(1.0, kind="fixed")]) == "1 of 3", "a rate is no repetition of it"
     kinds = []
     while plan.next_work() is not None:
         kinds.append((plan.next_work(), plan.add(0.1)))
@@ -93,8 +99,8 @@ def test_a_budget_ends_repetitions_but_never_below_six():
 @pytest.mark.parametrize(("unit", "units", "work"), [(CLIMBS, 8000, Work(8000)), (RUNS, 40, Work(1, 40))])
 def test_a_measurement_goes_on_with_the_repetitions_of_an_earlier_process(unit, units, work):
     rate = RateMeasurement(MeasuringRule(), unit)
-    assert rate.continue_from(units, [1.0] * 4) and rate.add(9.0) == "proof"
-    assert rate.next_work() == work
+    assert rate.resume(recorded(*[1.0] * 4, work=units)) == "4 warm" and rate.add(9.0) == "proof"
+    assert (rate.next_work(), rate.turn) == (work, 0)
     assert rate.add(0.99) == "rate" and not rate.is_done, "of the same amount, it counts if it is a little short too"
     assert rate.add(1.0) == "rate" and rate.next_work() is None
     assert len(rate.seconds) == 6
@@ -102,8 +108,9 @@ def test_a_measurement_goes_on_with_the_repetitions_of_an_earlier_process(unit, 
 
 def test_after_a_complete_measurement_another_one_begins_with_its_amount():
     rate = RateMeasurement(MeasuringRule(), CLIMBS)
-    assert not rate.continue_from(8000, [1.0] * 6) and rate.add(9.0) == "proof"
-    assert (rate.next_work(), rate.seconds) == (Work(8000), [])
+    turns = [*recorded(*[1.0] * 6, work=4000), *recorded(*[1.0] * 7, turn=1)]
+    assert rate.resume(turns) == "" and rate.add(9.0) == "proof"
+    assert (rate.next_work(), rate.turn, rate.seconds) == (Work(8000), 2, [])
 
 
 @pytest.mark.parametrize(("count", "place"), [(6, 1), (8, 1), (9, 2), (12, 3), (15, 4), (20, 6), (30, 10)])
