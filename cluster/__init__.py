@@ -10,8 +10,7 @@ cores and each pays for every import, so this module imports almost nothing.
 
 from cluster.mpi.communicator import Communicator
 from cluster.mpi.consistency import require_equal_arguments, require_equal_content
-from cluster.mpi.default import default_communicator
-from cluster.mpi.mpi_communicator import Mpi
+from cluster.mpi.mpi_communicator import Mpi, default_communicator
 from cluster.mpi.solo import Solo
 
 __all__ = ["Communicator", "Mpi", "Solo", "require_equal_arguments", "require_equal_content", "default_communicator"]

@@ -9,9 +9,8 @@ from typing import IO, NoReturn
 
 from cluster.mpi import launcher
 from cluster.mpi.consistency import require_equal_arguments
-from cluster.mpi.default import default_communicator
 from cluster.mpi.failures import abort
-from cluster.mpi.mpi_communicator import LaunchError
+from cluster.mpi.mpi_communicator import LaunchError, default_communicator
 from core.errors import UserError, did_you_mean
 from core.program_parser import CompletingParser
 from core.standard_output import run_watched

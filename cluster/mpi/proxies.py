@@ -37,12 +37,8 @@ class TimedCommunicator(Communicator):
 
     def __init__(self, ranks: Communicator) -> None:
         self.wrapped = ranks
-        self.rank = ranks.rank
-        self.size = ranks.size
-        self.local_rank = ranks.local_rank
-        self.is_silent = ranks.is_silent
-        self.survives = ranks.survives
-        self.lost = ranks.lost
+        for name in Communicator.__annotations__:
+            setattr(self, name, getattr(ranks, name))
         self.reset()
 
     def reset(self) -> None:

@@ -113,8 +113,8 @@ def measure_rank(ranks: Mpi, own: PppOptions, hosts: Sequence[str], versions: Ma
     ``own`` are this rank's options: one walk, of which every rank scans all neighbours.
     """
     from cluster import Solo
-    from cluster.measure import serialised_timing
     from cluster.measure.measurement import RankSpeed
+    from cluster.mpi import idle_waiting
     from core.run.stop import Iterations
     from drivers.ppp import PPP, PppWorkload
     from drivers.runs.seeds import prepare_search, share_task
@@ -140,10 +140,10 @@ def measure_rank(ranks: Mpi, own: PppOptions, hosts: Sequence[str], versions: Ma
     of_host = [rank for rank, host in enumerate(hosts) if host == hosts[ranks.rank]]
     before, after = of_host[: of_host.index(ranks.rank)], of_host[of_host.index(ranks.rank) + 1 :]
     if before:
-        serialised_timing.wait_for_turn(ranks.world, before[-1])
+        idle_waiting.wait_for_turn(ranks.world, before[-1])
     in_turn = measure_rate(search, min(max(IN_TURN_S / len(of_host), LEAST_IN_TURN_S), MOST_IN_TURN_S))
     if after:
-        serialised_timing.pass_turn(ranks.world, after[0])
+        idle_waiting.pass_turn(ranks.world, after[0])
     ranks.assemble()
     search.backend.close()
     return RankSpeed(
