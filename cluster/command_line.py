@@ -7,10 +7,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import IO, NoReturn
 
+from cluster import default_communicator
 from cluster.mpi import launcher
 from cluster.mpi.consistency import require_equal_arguments
 from cluster.mpi.failures import abort
-from cluster.mpi.mpi_communicator import LaunchError, default_communicator
+from cluster.mpi.mpi_communicator import LaunchError
 from core.errors import UserError, did_you_mean
 from core.program_parser import CompletingParser
 from core.standard_output import run_watched

@@ -9,7 +9,6 @@ from __future__ import annotations
 import atexit
 import struct
 from collections.abc import Sequence
-from functools import cache
 from types import ModuleType
 from typing import cast
 
@@ -19,7 +18,6 @@ from cluster.mpi import idle_waiting, launcher
 from cluster.mpi.communicator import Communicator, Message, Summand, T, check_pair, check_summand
 from cluster.mpi.failures import abort, liveness, lost_hosts
 from cluster.mpi.shared_words import LocalWord, WindowWord, Word, WordWindow
-from cluster.mpi.solo import Solo
 
 WORD = (1 << 64) - 1
 PIECE = 1 << 30
@@ -208,21 +206,3 @@ class Mpi(Communicator):
 def _keep_least(candidate: memoryview, least: memoryview, _: object) -> None:
     if PAIR.unpack(candidate) < PAIR.unpack(least):
         least[:] = candidate
-
-
-def default_communicator() -> Communicator:
-    """Return this process's communicator: `Mpi` if a launcher started it, else `Solo`, which needs no MPI.
-
-    If the launcher lets ranks survive the loss of others, it is `cluster.mpi.failures.survivors.FaultTolerantMpi`. All
-    calls return the same object: MPI limits operations, windows and datatypes, and ranks must create them together.
-    """
-    return _of_this_process() if launcher.launched() or launcher.survives_lost_ranks() else Solo()
-
-
-@cache
-def _of_this_process() -> Mpi:
-    if launcher.survives_lost_ranks():
-        from cluster.mpi.failures.survivors import FaultTolerantMpi
-
-        return FaultTolerantMpi()
-    return Mpi()
