@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, Protocol
 
 import numpy as np
 
-from cluster.mpi.agreement import restored_error, sent_error
 from cluster.mpi.shared_words import SharedCounter, SharedMinimum, Word
+from core.errors import UserError
 from core.ranks import Ranks, T
 
 LEAST_VALUE, MOST_VALUE = -(1 << 63), (1 << 64) - 1
@@ -63,10 +64,10 @@ class Communicator(Ranks, Protocol):
             own = error
         if is_long:
             self.assemble()
-        everyone = self.gather(None if own is None else sent_error(own, self.rank))
+        everyone = self.gather(None if own is None else _sent_error(own, self.rank))
         sent = self.bcast(next(filter(None, everyone or ()), None))
         if sent is not None:
-            raise own if own is not None and sent[-1]["on_rank"] == self.rank else restored_error(*sent)
+            raise own if own is not None and sent[-1]["on_rank"] == self.rank else _restored_error(*sent)
         return result
 
     def is_awaited(self) -> bool:
@@ -127,3 +128,32 @@ def check_summand(summand: object) -> None:
     kind = summand.dtype if isinstance(summand, np.ndarray | np.generic) else type(summand)
     if kind is not int and not (isinstance(kind, np.dtype) and kind.kind in "iu"):
         raise TypeError(f"ranks add up integers and arrays of integers, found {kind}")
+
+
+# --- errors as messages between ranks ---
+
+
+def _sent_error(error: BaseException, rank: int) -> tuple[type[BaseException], tuple[Any, ...], dict[str, Any]]:
+    """Return the parts of an error for other ranks, or of one with its text if they cannot be sent."""
+    import pickle
+
+    error.__dict__["on_rank"] = rank
+    # `args` lacks a file's name, which the method of Python's own class has.
+    sent = type(error), tuple(_builtin(type(error)).__reduce__(error)[1]), error.__dict__
+    with suppress(Exception):
+        if str(_restored_error(*pickle.loads(pickle.dumps(sent)))) == str(error):
+            return sent
+    is_users = getattr(error, "exit_code", None) == UserError.exit_code
+    return _sent_error(UserError(str(error)) if is_users else RuntimeError(f"{type(error).__name__}: {error}"), rank)
+
+
+def _restored_error(kind: type[BaseException], arguments: tuple[Any, ...], state: dict[str, Any]) -> BaseException:
+    """Return an error from its parts; unlike pickle, this calls no constructor outside of Python's own classes."""
+    error = kind.__new__(kind, *arguments)
+    _builtin(kind).__init__(error, *arguments)
+    error.__dict__.update(state)
+    return error
+
+
+def _builtin(kind: type[BaseException]) -> type[BaseException]:
+    return next(base for base in kind.__mro__ if base.__module__ == "builtins")

@@ -38,17 +38,12 @@ class TimedCommunicator(Communicator):
 
     def __init__(self, ranks: Communicator) -> None:
         self.wrapped = ranks
-        self.rank = ranks.rank
-        self.size = ranks.size
-        self.local_rank = ranks.local_rank
-        self.is_silent = ranks.is_silent
-        self.survives = ranks.survives
-        self.lost = ranks.lost
+        for name in Communicator.__annotations__:
+            setattr(self, name, getattr(ranks, name))
         self.reset()
 
     def reset(self) -> None:
         self.seconds = 0.0
-        self.calls = 0
         self.sent_bytes = 0
 
     def timed(self, call: Callable[..., T], sent: Iterable[object], *arguments: object) -> T:
@@ -57,7 +52,6 @@ class TimedCommunicator(Communicator):
         began = time.perf_counter()
         result = call(*arguments)
         self.seconds += time.perf_counter() - began
-        self.calls += 1
         return result
 
     minloc = _forward("minloc", lambda self, value, index: [PAIR])
