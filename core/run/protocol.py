@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from operator import attrgetter
-from typing import Any, NamedTuple, Protocol, TypedDict
+from typing import Any, NamedTuple, Protocol, TypedDict, Unpack
 
 import numpy as np
 
@@ -121,13 +121,7 @@ class Search(Protocol):
         """Compile everything; the time counts as the backend's compilation."""
 
     def run(
-        self,
-        stop: Stop | None = None,
-        *,
-        history: bool = False,
-        callback: Callback | None = None,
-        ranks: Ranks | None = None,
-        checkpointer: Checkpointer | None = None,
+        self, stop: Stop | None = None, *, ranks: Ranks | None = None, **watching: Unpack[Watching]
     ) -> SearchResult:
         """Search until ``stop`` holds, the callback returns True, or no work is left.
 
