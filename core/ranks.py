@@ -133,6 +133,21 @@ class Ranks(ReducingRanks, Protocol):
         """Make a minimum with an initial value that ranks lower without synchronisation; all ranks call this."""
 
 
+class OneRank:
+    """Communicator of work that is not divided: this rank alone, without synchronisation."""
+
+    rank, size = 0, 1
+
+    def minloc(self, value: int, index: int) -> tuple[int, int]:
+        return value, index
+
+    def reduce(self, items: np.ndarray, operation: str) -> None:
+        """Leave the items as they are."""
+
+    def gather(self, item: T) -> list[T] | None:
+        return [item]
+
+
 def gather_on_all(ranks: Ranks, item: T) -> list[T]:
     """Collect one object of each rank in order of rank, on every rank."""
     return ranks.bcast(ranks.gather(item) or [])

@@ -11,15 +11,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from backends.collectives import Collectives
+from backends.cuda import compiler
 from backends.cuda.collectives import create_collectives, describe_link
-from backends.cuda.compiler import (
-    CudaExecutable,
-    allow_shared,
-    compile_sealed,
-    emitted_kernel,
-    resident_lanes,
-    signature,
-)
 from backends.cuda.launch import PackedKernel
 from backends.cuda.memory import CudaDevice
 from backends.device import Collective, Launch
@@ -51,27 +44,27 @@ class CudaBackend(CudaDevice):
             return super().joined(ranks, links)
         return create_collectives(self, ranks, described)
 
-    def compile(self, program: tree.Program) -> CudaExecutable:
+    def compile(self, program: tree.Program) -> compiler.CudaExecutable:
         from backends.emit.numba_python import CudaPython
 
-        dispatcher = emitted_kernel(program, CudaPython(program).source())
-        shared, types = tree.shared_bytes(program), signature(program)
-        compile_sealed(dispatcher, types)
+        dispatcher = compiler.emitted_kernel(program, CudaPython(program).source())
+        shared, types = tree.shared_bytes(program), compiler.signature(program)
+        compiler.compile_sealed(dispatcher, types)
         # Programs that differ only in their parameters' types have one text, and so one dispatcher.
         kernel = dispatcher.overloads[types.args]._codelibrary.get_cufunc()
         if shared > 48 << 10:
-            allow_shared(kernel, shared)
-        return CudaExecutable(kernel, program.team_size, shared, self.driver.CUfunction(int(kernel.handle)))
+            compiler.allow_shared(kernel, shared)
+        return compiler.CudaExecutable(kernel, program.team_size, shared, self.driver.CUfunction(int(kernel.handle)))
 
-    def most_lanes(self, executable: CudaExecutable) -> int:
+    def most_lanes(self, executable: compiler.CudaExecutable) -> int:
         """Return the driver's limit; a kernel is compiled for the registers available to each lane of its team."""
         return int(executable.kernel.attrs.maxthreads)
 
-    def resident_lanes(self, executable: CudaExecutable) -> int:
+    def resident_lanes(self, executable: compiler.CudaExecutable) -> int:
         """Count the lanes for which the registers suffice."""
         registers = self.cuda.get_current_device().MAX_REGISTERS_PER_MULTIPROCESSOR
         needed = int(executable.kernel.attrs.regs)
-        return min(self.capabilities.lanes_resident, resident_lanes(needed, registers))
+        return min(self.capabilities.lanes_resident, compiler.resident_lanes(needed, registers))
 
     def pack(self, launch: Launch, places: list[int]) -> PackedKernel:
         return PackedKernel(self, launch, places)

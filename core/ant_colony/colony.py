@@ -26,7 +26,8 @@ from core.hill_climbing.kernels.climbs import EXTREMES, TOTALS, Climbs, CountedC
 from core.hill_climbing.scans import is_wide
 from core.lang.bundles import Rows
 from core.lang.named_arrays import size_of
-from core.run.devices import ComputeDevice, DeviceArray, DeviceCollectives, DeviceMemory, Ranks, RecordedLaunches
+from core.ranks import OneRank, Ranks
+from core.run.devices import ComputeDevice, DeviceArray, DeviceCollectives, DeviceMemory, RecordedLaunches
 from core.three_opt.kernels.three_opt import improve_given_tours
 from core.three_opt.kernels.tour_array import TourWalk
 
@@ -60,13 +61,6 @@ class RankRows:
 
 NOTHING = np.iinfo(np.uint64).max
 UNKNOWN = np.iinfo(np.uint32).max
-
-
-class SingleRank:
-    """Communicator of a colony with all ants on one rank, without synchronisation."""
-
-    rank = 0
-    size = 1
 
 
 class Colony:
@@ -161,7 +155,7 @@ class Colony:
         self.iteration: RecordedLaunches | None = None
         """Recorded launches of `iterate`."""
         # One rank needs no other methods.
-        self.together = backend.collectives(cast("Ranks", SingleRank))
+        self.together = backend.collectives(cast("Ranks", OneRank()))
         self.rows = RankRows(self.together, n, is_shared=False)
         self.own_ants = range(first, first + count)
         self.make_trails()

@@ -7,7 +7,7 @@ launches too. Tours stay where they were made; ranks exchange deposits.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -19,11 +19,11 @@ from core.ant_colony.outcome import ColonyHistory, ColonyOutcome
 from core.ant_colony.published import PublishedColony
 from core.ant_colony.settings import STRATEGIES, Settings
 from core.errors import UserError, check_choice
-from core.run.checkpoint import Checkpoint, CheckpointArray, Checkpointer
+from core.run.checkpoint import Checkpoint, CheckpointArray
 from core.run.devices import ComputeDevice, Ranks
 from core.run.loop import Step, SynchronousRun, execute
 from core.run.partition import equal_part
-from core.run.protocol import Callback, Search
+from core.run.protocol import Search, Watching
 from core.run.stop import Stop, checked_stop
 
 FIRST_PLACES = 1 << 16
@@ -123,13 +123,7 @@ class AntColony(Search):
                 colony.iterate()
 
     def run(
-        self,
-        stop: Stop | None = None,
-        *,
-        history: bool = False,
-        callback: Callback | None = None,
-        ranks: Ranks | None = None,
-        checkpointer: Checkpointer | None = None,
+        self, stop: Stop | None = None, *, ranks: Ranks | None = None, **watching: Unpack[Watching]
     ) -> ColonyOutcome:
         """Run all colonies from the beginning, or from a checkpoint.
 
@@ -159,9 +153,10 @@ class AntColony(Search):
         OutOfMemory
             The common memory of the ranks does not fit.
         """
-        stop = checked_stop(stop, "ant colony optimisation", "iterations", "seconds", "target", callback=callback)
+        callback, criteria = watching.get("callback"), ("iterations", "seconds", "target")
+        stop = checked_stop(stop, "ant colony optimisation", *criteria, callback=callback)
         self.communicator = ranks = ranks or self.communicator
-        run = SynchronousRun(ranks, stop, callback, total=stop.limit, checkpointer=checkpointer, history=history)
+        run = SynchronousRun(ranks, stop, total=stop.limit, **watching)
         return execute(self, run)
 
     # --- the search, as the run loop calls it ---

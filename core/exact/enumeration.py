@@ -108,13 +108,7 @@ class Enumeration(ItemSearch):
     """
 
     def __init__(
-        self,
-        backend: ComputeDevice,
-        communicator: Ranks,
-        distances: np.ndarray,
-        *,
-        bounded: bool,
-        depth: int | None,
+        self, backend: ComputeDevice, communicator: Ranks, distances: np.ndarray, *, bounded: bool, depth: int | None
     ) -> None:
         self.backend = backend
         self.n = len(distances)

@@ -8,14 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.exact.kernels.branch_and_bound import (
-    CHILDREN,
-    OneTreeProblem,
-    OpenNode,
-    TreeSearch,
-    branch_and_bound,
-    stack_room,
-)
+from core.exact.kernels import branch_and_bound as kernels
+from core.exact.kernels.branch_and_bound import CHILDREN, OpenNode
 from core.exact.kernels.city_sets import ROW
 from core.exact.kernels.one_tree import MOST_MULTIPLIER
 from core.exact.kernels.tour_search import BestTour
@@ -64,7 +58,7 @@ def node_buffers(nodes: Rows) -> tuple[DeviceArray, DeviceArray, DeviceArray, De
 class OneTreeSearch(ExactMethod):
     """Branch and bound with 1-trees (`core.exact.kernels.branch_and_bound`) on 5 to 30 cities."""
 
-    shared: TreeSearch
+    shared: kernels.TreeSearch
     depths = DEPTHS
 
     def __init__(self, backend: ComputeDevice, communicator: Ranks, distances: np.ndarray) -> None:
@@ -75,21 +69,21 @@ class OneTreeSearch(ExactMethod):
         self.wide = capabilities.lanes_resident > 1
         self.team_size = min(TEAM_SIZE, capabilities.max_team_size) if self.wide else 1
         # The words of all lanes' stacks, and those of all items' children, have indices of 31 bits.
-        most_teams = LARGEST_INDEX // (ROW * stack_room(n) * self.team_size)
+        most_teams = LARGEST_INDEX // (ROW * kernels.stack_room(n) * self.team_size)
         self.teams = min(capabilities.compute_units * (4 if self.wide else 1), most_teams)
         self.lanes = self.teams * self.team_size
         self.want(self.lanes * communicator.size)
         self.agreed: Ranks | None = None
         allocate = backend.allocate
-        self.problem = OneTreeProblem(allocate(n * ROW, np.int32), n, 1)
-        self.shared = TreeSearch(
+        self.problem = kernels.OneTreeProblem(allocate(n * ROW, np.int32), n, 1)
+        self.shared = kernels.TreeSearch(
             limit=allocate(1, np.int32),
             nodes=allocate(DEPTHS, np.uint64),
             counted=allocate(1, np.uint64),
             ticket=allocate(1, np.int32),
             root_bound=allocate(1, np.int32),
         )
-        self.stacks = backend.rows(OpenNode(), self.lanes * stack_room(n))
+        self.stacks = backend.rows(OpenNode(), self.lanes * kernels.stack_room(n))
         self.best = backend.rows(BestTour(), self.lanes)
         self.given, self.children = backend.rows(OpenNode(), 1), backend.rows(OpenNode(), CHILDREN)
         self.nodes = np.zeros(0, np.int64)
@@ -119,7 +113,7 @@ class OneTreeSearch(ExactMethod):
         scale = max(1, min(MOST_SCALE, MOST_LENGTH // max(limit, 1)))
         costs = np.zeros((self.n, ROW), np.int32)
         costs[:, : self.n] = np.minimum(self.distances, limit) * scale
-        self.problem = OneTreeProblem(self.problem.costs, self.n, scale)
+        self.problem = kernels.OneTreeProblem(self.problem.costs, self.n, scale)
         self.backend.write(self.problem.costs, costs)
         self.backend.write(self.shared.root_bound, np.zeros(1, np.int32))
         super().reset(limit)
@@ -215,4 +209,4 @@ class OneTreeSearch(ExactMethod):
         shape = max(1, min(self.teams, -(-count // self.team_size))), self.team_size
         children = self.stacks if deep else self.children
         arguments = self.problem, self.given, count, children, self.shared, self.best, deep, counting
-        backend.launch(branch_and_bound, *shape, *arguments)
+        backend.launch(kernels.branch_and_bound, *shape, *arguments)

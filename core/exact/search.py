@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Unpack
 
 import numpy as np
 
@@ -14,11 +15,10 @@ from core.exact.one_tree import OneTreeSearch
 from core.exact.proof import Proof, ProofState
 from core.exact.published import PublishedSearch
 from core.exact.solution import ExactMethod, Solution, digest_of
-from core.run.checkpoint import Checkpointer
 from core.run.devices import ComputeDevice, Ranks
 from core.run.loop import AsynchronousRun, execute
 from core.run.progress import ProgressMonitor, ProgressSamples
-from core.run.protocol import Callback, Search
+from core.run.protocol import Callback, Search, Watching
 from core.run.stop import Stop
 from core.tours import tour_length
 from core.tours.distance_matrices import checked_distances
@@ -122,15 +122,7 @@ class ExactSearch(Search):
             with self.backend.warming_up():
                 self.method.warm_up(self.count)
 
-    def run(
-        self,
-        stop: Stop | None = None,
-        *,
-        history: bool = False,
-        callback: Callback | None = None,
-        ranks: Ranks | None = None,
-        checkpointer: Checkpointer | None = None,
-    ) -> Solution:
+    def run(self, stop: Stop | None = None, *, ranks: Ranks | None = None, **watching: Unpack[Watching]) -> Solution:
         """Find a shortest tour and prove that none is shorter; see `core.run.protocol.Search.run`.
 
         A search without ``stop`` ends with the proof. A time limit or a target gives up with the best tour so far, as
@@ -145,9 +137,9 @@ class ExactSearch(Search):
         stop.check()
         ranks = ranks or self.communicator
         if self.method is None:
-            return self._exhaustive(ranks, history, callback)
+            return self._exhaustive(ranks, watching.get("history", False), watching.get("callback"))
         begun = ProofState(self.bound, self.start_length, self.start, self.count)
-        run = AsynchronousRun(ranks, stop, callback, total=self.work, checkpointer=checkpointer, history=history)
+        run = AsynchronousRun(ranks, stop, total=self.work, **watching)
         return execute(Proof(self.method, self.distances, begun), run)
 
     def _exhaustive(self, ranks: Ranks, history: bool, callback: Callback | None) -> Solution:

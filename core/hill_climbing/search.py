@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from math import inf
+from typing import Unpack
 
 import numpy as np
 
@@ -18,11 +19,11 @@ from core.hill_climbing.kernels.climbs import MOST_CITIES, CountedClimbs, start_
 from core.hill_climbing.outcome import NOTHING, HillClimbOutcome, HillClimbState, StepRange, nothing_climbed
 from core.hill_climbing.scans import Scan, scan_for
 from core.run.batches import Batches, EqualShare
-from core.run.checkpoint import Checkpoint, CheckpointArray, Checkpointer
+from core.run.checkpoint import Checkpoint, CheckpointArray
 from core.run.devices import ComputeDevice, DeviceArray, Ranks
 from core.run.loop import AsynchronousRun, Step, execute
 from core.run.partition import Intervals, equal_part, have_equal_devices
-from core.run.protocol import Callback, Search
+from core.run.protocol import Search, Watching
 from core.run.stop import Stop, checked_stop
 from core.tours.distances import check_lengths
 
@@ -197,11 +198,9 @@ class HillClimbing(Search):
         self,
         stop: Stop | None = None,
         *,
-        history: bool = False,
-        callback: Callback | None = None,
         ranks: Ranks | None = None,
-        checkpointer: Checkpointer | None = None,
         trace: bool = True,
+        **watching: Unpack[Watching],
     ) -> HillClimbOutcome:
         """Climb from random tours, as climbers 0, 1, 2, ..., which are distributed over the ranks.
 
@@ -224,12 +223,12 @@ class HillClimbing(Search):
         trace
             True to return the shortest tour too, which takes one more climb; see `ClimbLauncher.tour_of`.
         """
-        stop = checked_stop(stop, "hill climbing", "iterations", "seconds", "target", callback=callback,
+        stop = checked_stop(stop, "hill climbing", "iterations", "seconds", "target", callback=watching.get("callback"),
                             most=MOST_CLIMBERS)  # fmt: skip
         climbers = stop.iterations
         if self.start == "oneil2011" and climbers > PERIOD:
             raise UserError(f"the generator oneil2011 has {PERIOD} start tours, not {climbers}; use --start philox")
-        run = AsynchronousRun(ranks or self.communicator, stop, callback, checkpointer=checkpointer, history=history)
+        run = AsynchronousRun(ranks or self.communicator, stop, **watching)
         outcome = execute(self, run)
         return replace(outcome, tour=self.tour_of(outcome.climber)) if trace else outcome
 

@@ -6,22 +6,7 @@ rejection in `random_below` from Lemire, "Fast random integer generation in an i
 
 from __future__ import annotations
 
-from core.lang import (
-    Array,
-    Function,
-    Generic,
-    barrier,
-    function,
-    i32,
-    lane,
-    local_array,
-    max,
-    min,
-    mulhi,
-    team_size,
-    u32,
-    u64,
-)
+from core.lang import *
 
 T = Generic("T")
 

@@ -115,11 +115,7 @@ class Neighbourhood(NamedTuple):
     @classmethod
     @checked_call
     def custom(
-        cls,
-        name: str,
-        size: Callable[[Encoding], int],
-        decode: Function | tuple[Function, ...],
-        apply: Function | str,
+        cls, name: str, size: Callable[[Encoding], int], decode: Function | tuple[Function, ...], apply: Function | str
     ) -> Neighbourhood:
         """Make a user-defined neighbourhood, which a problem lists in its `Problem.neighbourhoods`.
 

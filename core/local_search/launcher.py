@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TypeVar
-
-import numpy as np
 
 from core.errors import LaunchRefused
 from core.lang import Kernel
@@ -17,27 +14,12 @@ from core.local_search.kernels.walks import Share, record_improvement
 from core.local_search.memory import WalkMemory
 from core.local_search.plan import Plan
 from core.local_search.shape import LaunchTuner, WalkShape, even_team
-from core.run.devices import ComputeDevice, DeviceArray, Ranks, RecordedLaunches
+from core.ranks import OneRank, Ranks
+from core.run.devices import ComputeDevice, DeviceArray, RecordedLaunches
 from core.run.partition import equal_part
 
-T = TypeVar("T")
 Tune = Callable[[Kernel, int, int], LaunchTuner]
 """Makes a tuner from the kernel of the scan and the sizes of solution and neighbourhood."""
-
-
-class UndividedWork:
-    """Ranks of work that is not divided: this one alone."""
-
-    rank, size = 0, 1
-
-    def minloc(self, value: int, index: int) -> tuple[int, int]:
-        return value, index
-
-    def reduce(self, items: np.ndarray, operation: str) -> None:
-        """Leave the items as they are."""
-
-    def gather(self, item: T) -> list[T] | None:
-        return [item]
 
 
 class WalkLauncher:
@@ -73,9 +55,9 @@ class WalkLauncher:
 
     def use_ranks(self, ranks: Ranks) -> None:
         """Divide the walks, or the neighbours of a walk, among these ranks."""
-        self.ranks, undivided = ranks, UndividedWork()
-        self.walk_ranks: Ranks | UndividedWork = ranks
-        self.neighbour_ranks: Ranks | UndividedWork = undivided
+        self.ranks, undivided = ranks, OneRank()
+        self.walk_ranks: Ranks | OneRank = ranks
+        self.neighbour_ranks: Ranks | OneRank = undivided
         if not self.plan.settings.by_walks:
             self.walk_ranks, self.neighbour_ranks = undivided, ranks
         self.recorded.clear()

@@ -128,11 +128,7 @@ class ProgressSamples:
     """
 
     def __init__(
-        self,
-        began: float,
-        cost: int | None = None,
-        earlier: np.ndarray | None = None,
-        done: tuple[int, int] = (0, 0),
+        self, began: float, cost: int | None = None, earlier: np.ndarray | None = None, done: tuple[int, int] = (0, 0)
     ) -> None:
         self.began = began
         self.earlier = np.zeros((0, 4)) if earlier is None else earlier

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from operator import attrgetter
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypedDict, Unpack
 
 import numpy as np
 
@@ -56,6 +56,14 @@ callback; only the first rank's can end the search. A table has an answer only a
 
 CountCallback = Callable[[int, int], None]
 """Called with the number of parts of a table that are done, and with the number of all."""
+
+
+class Watching(TypedDict, total=False):
+    """Arguments of `Search.run` that a search passes to its `core.run.loop.Run`; described there."""
+
+    history: bool
+    callback: Callback | None
+    checkpointer: Checkpointer | None
 
 
 class SearchResult(Protocol):
@@ -113,13 +121,7 @@ class Search(Protocol):
         """Compile everything; the time counts as the backend's compilation."""
 
     def run(
-        self,
-        stop: Stop | None = None,
-        *,
-        history: bool = False,
-        callback: Callback | None = None,
-        ranks: Ranks | None = None,
-        checkpointer: Checkpointer | None = None,
+        self, stop: Stop | None = None, *, ranks: Ranks | None = None, **watching: Unpack[Watching]
     ) -> SearchResult:
         """Search until ``stop`` holds, the callback returns True, or no work is left.
 

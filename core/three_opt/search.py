@@ -6,7 +6,7 @@ A walk depends only on the seed and its number, so walks are distributed over te
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -16,11 +16,11 @@ from core.lang import Kernel
 from core.lang.named_arrays import size_of
 from core.local_search.initial import start_solutions
 from core.local_search.outcome import Outcome, mix_digests
-from core.run.checkpoint import ANY_WORD, Checkpoint, CheckpointArray, Checkpointer, history_array, permutation_fault
+from core.run.checkpoint import ANY_WORD, Checkpoint, CheckpointArray, history_array, permutation_fault
 from core.run.devices import ComputeDevice, Ranks
 from core.run.loop import Step, SynchronousRun, execute
 from core.run.partition import equal_part
-from core.run.protocol import Callback, Search
+from core.run.protocol import Search, Watching
 from core.run.stop import MOST, Stop, checked_stop
 from core.three_opt.kernels.or_opt import Kicks, begin_tours, improve_tours, keep_best, resume_tours
 from core.three_opt.kernels.three_opt import MOST_LISTS
@@ -172,11 +172,9 @@ class IteratedThreeOpt(Search):
         self,
         stop: Stop | None = None,
         *,
-        history: bool = False,
-        callback: Callback | None = None,
         ranks: Ranks | None = None,
-        checkpointer: Checkpointer | None = None,
         initial: Matrix | Numbers | None = None,
+        **watching: Unpack[Watching],
     ) -> Outcome:
         """Search from ``initial``, or from a checkpoint; an iteration is one perturbation of every walk.
 
@@ -186,9 +184,9 @@ class IteratedThreeOpt(Search):
         """
         tours = start_solutions(TspTour(self.instance), self.walks, initial)
         self.initial = None if tours is None else np.argsort(self.order)[tours].astype(np.int32)
-        stop = checked_stop(stop, self.title, "iterations", "seconds", "target", callback=callback)
+        stop = checked_stop(stop, self.title, "iterations", "seconds", "target", callback=watching.get("callback"))
         self.communicator = ranks = ranks or self.communicator
-        run = SynchronousRun(ranks, stop, callback, total=stop.limit, checkpointer=checkpointer, history=history)
+        run = SynchronousRun(ranks, stop, total=stop.limit, **watching)
         return execute(self, run)
 
     # --- the search, as the run loop calls it ---

@@ -165,8 +165,6 @@ def _check_numbers(layout: TsplibLayout, row: str, number: int) -> None:
             raise layout.error(number, quoted(token), "a number")
         if len(token) > LONGEST_NUMBER:
             raise layout.error(
-                number,
-                f"a number of {len(token)} characters",
-                f"one of at most {LONGEST_NUMBER} characters",
+                number, f"a number of {len(token)} characters", f"one of at most {LONGEST_NUMBER} characters"
             )
     raise layout.error(number, quoted(row), "numbers with blanks between them")

@@ -11,15 +11,6 @@ from core.run.devices import ComputeDevice, RecordedLaunches
 from core.tables.engine.recurrences import TableAnswer
 from core.tables.engine.table_search import TableRun, TableStrategy
 from core.tables.held_karp.kernels import restricted_tour as kernels
-from core.tables.held_karp.kernels.restricted_tour import (
-    FAR,
-    FIRST_BITS,
-    BandedTour,
-    LayerStep,
-    band_of,
-    network,
-    states_of,
-)
 
 LARGEST_INDEX = 2**31 - 1
 LANES_OF_ONE, LANES_OF_MANY = 1024, 256
@@ -38,8 +29,8 @@ def check_k(k: int, n: int, name: str) -> None:
     if k < LEAST_K:
         raise UserError(f"k = {k}: at least {LEAST_K}, since with 1 no city may move")
     if k > MOST_K:
-        raise UserError(f"k = {k}: at most {MOST_K} with layers of {states_of(MOST_K):,} states")
-    needed = (n - 1) * states_of(k)
+        raise UserError(f"k = {k}: at most {MOST_K} with layers of {kernels.states_of(MOST_K):,} states")
+    needed = (n - 1) * kernels.states_of(k)
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if needed > memory // 2:
         raise UserError(
@@ -59,9 +50,10 @@ class TourNeighbourhood(TableStrategy):
     ) -> None:
         self.backend, self.distances, self.tour, self.n = backend, distances, tour, len(distances)
         self.k = max(LEAST_K, min(k, self.n - 1))
-        self.net = net = network(self.k)
+        self.net = net = kernels.network(self.k)
         self.work = (self.n - 1) * net.transitions
-        self.problem = backend.load(BandedTour(band_of(distances, tour, self.k), net.links, net.lasts, self.n))
+        band = kernels.band_of(distances, tour, self.k)
+        self.problem = backend.load(kernels.BandedTour(band, net.links, net.lasts, self.n))
         states, limits = net.states, backend.capabilities
         # One team is one compute unit, but no launch between layers; and on cores a team is a plain loop anyway.
         fits = limits.lanes_resident == 1 or states <= min(LANES_OF_ONE, limits.max_team_size)
@@ -91,10 +83,10 @@ class TourNeighbourhood(TableStrategy):
         last, choices = self.compute_layers()
         ends = self.tour[(self.n - self.k + np.arange(self.k)) % self.n]  # those of negative positions are not reached
         return_lengths = self.distances[ends, self.tour[0]].astype(np.int64)
-        lengths = np.where(last < FAR, last + return_lengths if self.n > 1 else last, FAR)
+        lengths = np.where(last < kernels.FAR, last + return_lengths if self.n > 1 else last, kernels.FAR)
         state = int(lengths.argmin())
         positions = np.zeros(self.n, np.int64)
-        first = (self.net.links & ((1 << FIRST_BITS) - 1)).astype(np.int64)
+        first = (self.net.links & ((1 << kernels.FIRST_BITS) - 1)).astype(np.int64)
         for layer in range(self.n, 1, -1):
             positions[layer - 1] = layer + int(self.net.lasts[state]) - self.k
             state = int(first[state]) + int(choices[layer - 2, state])
@@ -107,7 +99,7 @@ class TourNeighbourhood(TableStrategy):
         i32, and the choices of layers 2 to n, (n - 1, states), u8.
         """
         n, states, k = self.n, self.net.states, self.k
-        lengths = np.full((2, states), FAR, np.int32)
+        lengths = np.full((2, states), kernels.FAR, np.int32)
         lengths[1, k - 1] = 0  # layer 1: position 0 alone
         self.backend.write(self.lengths, lengths)
         choices = np.empty((n - 1, states), np.uint8)
@@ -133,6 +125,6 @@ class TourNeighbourhood(TableStrategy):
                     backend.launch(kernels.layer_over_teams, self.teams, self.team_size, ahead, *arguments)
                 backend.launch(kernels.advance, 1, 1, self.step, BLOCK)
         step = np.zeros(3, np.int32)
-        step[[LayerStep.next, LayerStep.begin, LayerStep.end]] = begin, begin, end
+        step[[kernels.LayerStep.next, kernels.LayerStep.begin, kernels.LayerStep.end]] = begin, begin, end
         backend.write(self.step, step)
         self.sequence.replay(-(-(end - begin) // BLOCK))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Unpack
 
 from core.errors import UserError
-from core.run.checkpoint import ANY, Checkpoint, CheckpointArray, Checkpointer
+from core.run.checkpoint import ANY, Checkpoint, CheckpointArray
 from core.run.devices import ComputeDevice, Ranks
 from core.run.loop import Steps, SynchronousRun, execute
 from core.run.progress import refuse_history
-from core.run.protocol import Callback, Search
+from core.run.protocol import Search, Watching
 from core.run.stop import BatchSizes, Stop
 from core.tables.engine.table_search import refuse_checkpoints
 from core.tables.knapsack.problem import Knapsack
@@ -43,28 +44,19 @@ class OneLaneSearch(Steps[SynchronousRun, Selection], Search):
             raise UserError(f"{self.subject} on {communicator.size} ranks: expected one, {self.one_rank}")
         self.backend, self.communicator, self.instance = backend, communicator, instance
 
-    def run(
-        self,
-        stop: Stop | None = None,
-        *,
-        history: bool = False,
-        callback: Callback | None = None,
-        ranks: Ranks | None = None,
-        checkpointer: Checkpointer | None = None,
-    ) -> Selection:
+    def run(self, stop: Stop | None = None, *, ranks: Ranks | None = None, **watching: Unpack[Watching]) -> Selection:
         """Search until the value is proved, or a limit or the callback ends it. See `core.run.protocol.Search.run`.
 
         A history is refused, since the times of improvements are not kept. The callback's steps are those of a launch,
         and its cost is the incumbent's value.
         """
         stop = (stop or Stop()).only(self.subject, *self.criteria)
-        refuse_history(history, self.subject)
+        refuse_history(watching.get("history", False), self.subject)
         if not self.keeps_checkpoints:
-            refuse_checkpoints(checkpointer, self.subject)
-            checkpointer = None
+            refuse_checkpoints(watching.pop("checkpointer", None), self.subject)
         sizes = BatchSizes(self.first_budget, GROWTH, SLICE_SECONDS)
         stop = replace(stop, iterations=self.most_steps)
-        return execute(self, SynchronousRun(self.communicator, stop, callback, checkpointer=checkpointer, sizes=sizes))
+        return execute(self, SynchronousRun(self.communicator, stop, sizes=sizes, **watching))
 
     def checkpoint(self, run: SynchronousRun) -> Checkpoint | None:
         """Return nothing: no run has a checkpointer."""
