@@ -38,8 +38,8 @@ class TimedCommunicator(Communicator):
 
     def __init__(self, ranks: Communicator) -> None:
         self.wrapped = ranks
-        for name in Communicator.__annotations__:
-            setattr(self, name, getattr(ranks, name))
+        self.rank, self.size, self.local_rank = ranks.rank, ranks.size, ranks.local_rank
+        self.is_silent, self.survives, self.lost = ranks.is_silent, ranks.survives, ranks.lost
         self.reset()
 
     def reset(self) -> None:
