@@ -112,7 +112,7 @@ class Series(PaperPart, frozen=True):
     kinds : tuple of str
         Kinds of devices, the preferred first: a machine without that runs on the next.
     backends : tuple of str
-        The only backends; empty for any but joblib, whose device is that of `threads`.
+        The only backends; empty for any.
     ranks : int
         Number of MPI ranks; 0 for as many as the machine has cores (or GPUs).
     cores : int

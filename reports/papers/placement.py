@@ -14,8 +14,6 @@ ON_HOST = "host"
 """Bound of a run on an instance small enough for the host: it belongs to every bound."""
 NOT_RECORDED = ("peers", "history", "verify", "profile")
 """Options that are neither parameters nor execution settings of a record."""
-SEPARATE = ("joblib",)
-"""Backends whose runs belong only to series that name them: they have the device of another backend."""
 GENERATING = ("items", "capacity")
 """Options that make an instance, instead of `--instance`; a record has its name."""
 
@@ -58,7 +56,7 @@ class RunChoice:
 
     def _has_device(self, record: Record) -> bool:
         series = self.series
-        if record.backend not in series.backends if series.backends else record.backend in SEPARATE:
+        if series.backends and record.backend not in series.backends:
             return False
         if self.processors:
             kind = self.processors.partition(":")[0]

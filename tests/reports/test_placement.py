@@ -26,7 +26,7 @@ def has(make_record):
 @pytest.mark.parametrize(
     ("series", "belonging"),
     [
-        ({"kinds": ("core", "cores", "gpu")}, [THREADS]),
+        ({"kinds": ("core", "cores", "gpu")}, [THREADS, JOBLIB]),
         ({"kinds": ("cores",), "backends": ("joblib",)}, [JOBLIB]),
         ({"kinds": ("core",), "ranks": 0}, [RANKS]),
         ({"kinds": ("core",)}, []),
