@@ -200,7 +200,8 @@ class Scale(PaperPart, frozen=True):
     Attributes
     ----------
     rows, columns : tuple of str
-        Names of the rows and keys of the columns to run; empty for all.
+        Names of the rows and keys of the columns to run; empty for all. Rows run in this order, the most telling first:
+        a `--budget` may end before the others.
     amount, row_amounts : mapping
         Amount of the proof, which all devices run, by option; and of single rows.
     measure : float

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from string import Formatter
 from typing import TYPE_CHECKING, NamedTuple
@@ -44,7 +45,7 @@ def verdict(
     absent = [check.column for check, result in results if result is None]
     if absent or not results:
         why = [reason for (name, _, key), reason in (missing or {}).items() if name == exhibit.name and key in absent]
-        reasons = [exhibit.untested, *why, *(f"no figures of {key}" for key in absent)]
+        reasons = [exhibit.untested, *why, *(f"{key} did not run" for key in absent)]
         return Verdict(UNTESTED, answer, "", next(filter(None, reasons), ""))
     return Verdict(HOLDS, answer, fill(exhibit.holds, columns))
 
@@ -122,9 +123,12 @@ class ColumnReference:
 
 
 def fill(template: str, columns: Mapping[str, ColumnReference]) -> str:
-    """Return a sentence with the figures of its references; empty if one has no cell."""
+    """Return a sentence with the figures of its references; empty if one has no cell.
+
+    A range of equal ends is one figure.
+    """
     try:
-        return template.format_map(columns)
+        return re.sub(r"(?<!\S)(\S+) to \1(?!\S)", r"\1", template.format_map(columns))
     except MissingCellError:
         return ""
 

@@ -155,7 +155,7 @@ def plan_reproduction(
     plan, work = ReproductionPlan(chosen), cache(plan_work)
     for exhibit in exhibits:
         scale = exhibit.scales[chosen.scale]
-        rows = [row for row in exhibit.rows if row.name in scale.rows or not scale.rows]
+        rows = [exhibit.row(name) for name in scale.rows] or exhibit.rows
         columns = columns_of(exhibit, scale)
         over = {column.over for column in columns}
         for row, column in product(rows, columns):
