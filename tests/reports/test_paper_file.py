@@ -82,6 +82,11 @@ def test_exhibits_are_chosen_by_any_of_their_names(make_paper):
             'over = "paper", model = { hosts = 2 }, hidden',
             r"missing required field `network`",
         ),
+        (
+            'plot = { columns = ["paper", "core"',
+            'plot = { columns = ["paper_gpu", "native", "paper", "core"',
+            r"table 1, plot: found 6 columns and 0 panels, expected at most 5 and 2",
+        ),
         ("[machines]", "[machines", r"hills\.toml: expected TOML, found "),
     ],
 )
