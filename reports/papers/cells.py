@@ -117,7 +117,8 @@ class _Cells:
 
     def figure(self, row: Row, column: Column, value: float) -> str:
         if column.published and not column.over:
-            return grouped(published_figure(self.exhibit, row, column.published, column.part))
+            printed = published_figure(self.exhibit, row, column.published, column.part)
+            return grouped(printed) if isinstance(printed, int) else str(printed)
         form = MEASURES[column.measure].form if column.series and not column.over else number
         return form(value)
 
@@ -160,18 +161,29 @@ class _Cells:
         for run in runs:
             for other in bases:
                 if [*map(_proved_work, run.records)] == [*map(_proved_work, other.records)]:
+                    if run is other:
+                        return run, Estimate(1.0)
                     above, below = run.rates().scaled(1 / run.amount), other.rates().scaled(1 / other.amount)
                     return run, _quotient(above, below)
         return runs[0], None
 
     def candidates(self, row: Row, column: Column) -> list[PaperRun]:
-        """Return the runs of a cell: by its kinds of devices, proofs nearest to the paper's amount, newest first."""
+        """Return the runs of a cell: by its kinds of devices, proofs nearest to the paper's amount, newest first.
+
+        In a series of any backend, runs of a backend that another series names come last.
+        """
         choice = run_choice(self.paper, self.exhibit, row, column)
         if choice is None:
             return []
-        kinds = choice.series.kinds
+        kinds, named = choice.series.kinds, set[str]()
+        if not choice.series.backends:
+            named.update(*(series.backends for series in self.paper.series.values()))
         runs = [run for run in self.runs if choice.has(run.record)]
-        return sorted(runs, key=lambda run: (kinds.index(run.record.device_kind), self.distance(run)))
+
+        def order(run: PaperRun) -> tuple[int, bool, float]:
+            return kinds.index(run.record.device_kind), run.record.backend in named, self.distance(run)
+
+        return sorted(runs, key=order)
 
     def distance(self, run: PaperRun) -> float:
         """Return the distance of a proof's amount from the paper's: the size of the ratio's logarithm."""

@@ -31,6 +31,11 @@ class PrintedNumber(float):
     def __str__(self) -> str:
         return self.text
 
+    def __format__(self, form: str) -> str:
+        """Return its digits with separated thousands for `,`; a number's usual format for others."""
+        whole, point, digits = self.text.partition(".")
+        return f"{int(whole):,}{point}{digits}" if form == "," and whole.isdigit() else super().__format__(form)
+
 
 def names() -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.toml"))

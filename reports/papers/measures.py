@@ -206,6 +206,10 @@ def _peers(record: Record) -> Iterator[Mapping[str, Any]]:
     return iter(solvers)
 
 
+def _one_decimal(value: float) -> str:
+    return f"{value:.1f}"
+
+
 def _two_decimals(value: float) -> str:
     return f"{value:.2f}"
 
@@ -224,7 +228,7 @@ MEASURES: dict[str, Measure] = {
     "mean_cost": Measure("", _mean_cost, cost),
     "index": Measure("", lambda run, exhibit: run.record.best_index, _whole),
     "nodes": Measure("nodes", lambda run, exhibit: run.record.evaluations or None, _whole),
-    "steps": Measure("steps a climb", _detail("steps_per_climb")),
+    "steps": Measure("steps a climb", _detail("steps_per_climb"), _one_decimal),
     "optimum": Measure("", _detail("optimum"), cost),
     "cities": Measure("cities", _detail("cities"), _whole),
     "process": Measure("%", _process),

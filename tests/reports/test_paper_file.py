@@ -93,7 +93,7 @@ def test_an_error_names_its_place(make_paper, old, new, message):
 def test_a_table_wider_than_a_page_is_refused(tmp_path):
     path = tmp_path / "hills.toml"
     path.write_text(TEXT.replace(", hidden = true", ""), encoding="utf-8")
-    with pytest.raises(UserError, match="table 1: found 9 columns, expected at most 7 beside the rows' names"):
+    with pytest.raises(UserError, match="table 1: found 11 columns, expected at most 7 beside the rows' names"):
         read(path)
 
 
