@@ -63,7 +63,7 @@ def exhibit_frame(paper: Paper, exhibit: Exhibit, runs: Sequence[PaperRun]) -> p
 
     Columns: `row`, `column` (its key), `source` (paper, ours, model, or peer), `value`, `low`, `high` (missing for a
     text), `figure` (its text), `text` (with an interval beyond ±2 %), facts of the run, and `run` (a `PaperRun`, or
-    None). Raises `UnequalWorkError` if two runs of a ratio did unequal work.
+    None). A ratio of unequal work has no cell.
     """
     import pandas
 
@@ -98,9 +98,8 @@ class _Cells:
     def all(self) -> Iterator[tuple[Any, ...]]:
         for row in self.exhibit.rows:
             for column in self.exhibit.columns:
-                if column.rows and row.name not in column.rows:
-                    continue
-                yield from self.cell(row, column)
+                if not column.rows or row.name in column.rows:
+                    yield from self.cell(row, column)
 
     def cell(self, row: Row, column: Column) -> Iterator[tuple[Any, ...]]:
         """Yield the cell of a row and a column, if it has one."""
@@ -117,8 +116,7 @@ class _Cells:
 
     def figure(self, row: Row, column: Column, value: float) -> str:
         if column.published and not column.over:
-            printed = published_figure(self.exhibit, row, column.published, column.part)
-            return grouped(printed) if isinstance(printed, int) else str(printed)
+            return grouped(published_figure(self.exhibit, row, column.published, column.part))
         form = MEASURES[column.measure].form if column.series and not column.over else number
         return form(value)
 
@@ -168,22 +166,13 @@ class _Cells:
         return runs[0], None
 
     def candidates(self, row: Row, column: Column) -> list[PaperRun]:
-        """Return the runs of a cell: by its kinds of devices, proofs nearest to the paper's amount, newest first.
-
-        In a series of any backend, runs of a backend that another series names come last.
-        """
+        """Return the runs of a cell: by its kinds of devices, proofs nearest to the paper's amount, newest first."""
         choice = run_choice(self.paper, self.exhibit, row, column)
         if choice is None:
             return []
-        kinds, named = choice.series.kinds, set[str]()
-        if not choice.series.backends:
-            named.update(*(series.backends for series in self.paper.series.values()))
+        kinds = choice.series.kinds
         runs = [run for run in self.runs if choice.has(run.record)]
-
-        def order(run: PaperRun) -> tuple[int, bool, float]:
-            return kinds.index(run.record.device_kind), run.record.backend in named, self.distance(run)
-
-        return sorted(runs, key=order)
+        return sorted(runs, key=lambda run: (kinds.index(run.record.device_kind), self.distance(run)))
 
     def distance(self, run: PaperRun) -> float:
         """Return the distance of a proof's amount from the paper's: the size of the ratio's logarithm."""

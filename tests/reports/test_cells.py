@@ -38,16 +38,6 @@ def test_a_device_of_the_next_kind_stands_in(make_measured):
     assert cells_of([*records, climbs(make_measured, "small", 0.1, **GPU)])["small", "gain"].startswith("10.0")
 
 
-def test_a_backend_that_a_series_names_is_not_the_run_of_another_series(make_measured):
-    threads, joblib = (
-        started(climbs(make_measured, "small", seconds, backend=name), day)
-        for name, seconds, day in (("threads", 0.5, 21), ("joblib", 0.6, 22))
-    )
-    cells = cells_of([threads, joblib])
-    assert (cells["small", "cores"], cells["small", "joblib"]) == ("25.0", "30.0")
-    assert cells_of([joblib])["small", "cores"] == "30.0"
-
-
 def test_a_run_over_itself_is_one_without_an_interval(make_measured):
     exhibit = replace(TABLE, columns=(*TABLE.columns, Column("itself", series="core", over="core")))
     assert cells_of([climbs(make_measured, "small", 1.0, wide=9.0)], exhibit)["small", "itself"] == "1.00"
