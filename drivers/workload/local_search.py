@@ -43,6 +43,8 @@ FEWEST_ITERATIONS = 5
 """Least number of iterations of a walk in a run with default options."""
 CLIMBS = ("hill", "first")
 """Algorithms that end in the first local optimum."""
+COOLING = ("annealing",)
+"""Algorithms whose iterations become cheaper towards the end: fewer changes are accepted."""
 NEIGHBOURS_OF_A_DRAW = 16
 """Neighbours of a scan that take as long as a draw of simulated annealing, which keeps no differences."""
 
@@ -64,6 +66,8 @@ class SolutionWorkload(HistoryWorkload[AnyLocal, LocalProblem, AnySearch, "Outco
         Options of a comparison beside the iterations; the default number of walks keeps all cores and a GPU busy.
     iterations : int
         Iterations of a walk on an instance of size `usual_size`: about a second of one core's work.
+    cost_varies : bool
+        True if an iteration's time depends on those before it, so that only equal amounts are compared.
     """
 
     hash_scope = "moves"
@@ -74,6 +78,7 @@ class SolutionWorkload(HistoryWorkload[AnyLocal, LocalProblem, AnySearch, "Outco
     arguments: tuple[str, ...] = ("--walks", "64")
     iterations: int
     usual_size: int
+    cost_varies = False
 
     def load_problem(self, options: AnyLocal) -> tuple[LocalProblem, str]:
         """Return the problem of the options and the origin of its instance."""
@@ -103,11 +108,14 @@ class SolutionWorkload(HistoryWorkload[AnyLocal, LocalProblem, AnySearch, "Outco
         return {"initial": options.initial.values if isinstance(options.initial, ArrayValue) else None}
 
     def work_unit(self, options: AnyLocal, problem: LocalProblem) -> WorkUnit:
-        """Return iterations of all walks; whole runs if a walk may end before its number of iterations."""
+        """Return iterations of all walks; whole runs if their cost varies, or if a walk may end before them."""
         algorithm = getattr(options.algorithm, "name", options.algorithm)
         if options.iterations is None or algorithm in CLIMBS or {*options.chosen_stop().given} > {"iterations"}:
             return WorkUnit()
-        return WorkUnit("iterations", options.iterations, options.walks or 1, "iterations")
+        walks = options.walks or 1
+        if self.cost_varies or algorithm in COOLING:
+            return WorkUnit("iterations", each=options.iterations * walks)
+        return WorkUnit("iterations", options.iterations, walks, "iterations")
 
     def verify(
         self, run: PreparedRun[AnyLocal, LocalProblem, AnySearch], outcome: Outcome, result: RepetitionResult

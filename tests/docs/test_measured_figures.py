@@ -3,9 +3,9 @@
 from functools import cache
 
 import pytest
+from reports.papers.exhibits import fill_exhibit, gather_evidence
 
 from reports.pages import gallery
-from reports.papers.exhibits import fill_exhibit, gather_evidence
 from reports.papers.files import load
 from reports.papers.placement import find_series
 from reports.text.formatting import number, seconds

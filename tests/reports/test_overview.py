@@ -127,7 +127,16 @@ def test_the_heat_map_has_one_number_a_cell_and_explains_its_colours(tmp_path, t
     (svg,) = draw(two_workloads, tmp_path, NAME)
     text = svg.read_text()
     ElementTree.fromstring(text)
-    for word in ("ihc, kroA100", "lcs, random:9000", "threads", "cuda", ">200<", ">10.0<", ">0.500<", "orange is slower"):
+    for word in (
+        "ihc, kroA100",
+        "lcs, random:9000",
+        "threads",
+        "cuda",
+        ">200<",
+        ">10.0<",
+        ">0.500<",
+        "orange is slower",
+    ):
         assert word in text
     assert "*" not in re.sub(r"<style.*?</style>|<!--.*?-->", "", text, flags=re.DOTALL)
 
