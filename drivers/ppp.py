@@ -51,7 +51,6 @@ class PppWorkload(LocalSearchWorkload[PppOptions, "Ppp"]):
     options = PppOptions
     chosen = DEFAULT_INSTANCE
     iterations, usual_size = 160, 73**3
-    cost_varies = True  # signs of random vectors are the hardest to predict: docs/design/speeds.md
 
     def load_problem(self, options: PppOptions) -> tuple[Ppp, str]:
         from core.ppp.problem import Ppp

@@ -66,8 +66,6 @@ class SolutionWorkload(HistoryWorkload[AnyLocal, LocalProblem, AnySearch, "Outco
         Options of a comparison beside the iterations; the default number of walks keeps all cores and a GPU busy.
     iterations : int
         Iterations of a walk on an instance of size `usual_size`: about a second of one core's work.
-    cost_varies : bool
-        True if an iteration's time depends on those before it, so that only equal amounts are compared.
     """
 
     hash_scope = "moves"
@@ -78,7 +76,6 @@ class SolutionWorkload(HistoryWorkload[AnyLocal, LocalProblem, AnySearch, "Outco
     arguments: tuple[str, ...] = ("--walks", "64")
     iterations: int
     usual_size: int
-    cost_varies = False
 
     def load_problem(self, options: AnyLocal) -> tuple[LocalProblem, str]:
         """Return the problem of the options and the origin of its instance."""
@@ -108,12 +105,12 @@ class SolutionWorkload(HistoryWorkload[AnyLocal, LocalProblem, AnySearch, "Outco
         return {"initial": options.initial.values if isinstance(options.initial, ArrayValue) else None}
 
     def work_unit(self, options: AnyLocal, problem: LocalProblem) -> WorkUnit:
-        """Return iterations of all walks; whole runs if their cost varies, or if a walk may end before them."""
+        """Return iterations of all walks; whole runs if later ones are cheaper, or if a walk may end before them."""
         algorithm = getattr(options.algorithm, "name", options.algorithm)
         if options.iterations is None or algorithm in CLIMBS or {*options.chosen_stop().given} > {"iterations"}:
             return WorkUnit()
         walks = options.walks or 1
-        if self.cost_varies or algorithm in COOLING:
+        if algorithm in COOLING:
             return WorkUnit("iterations", each=options.iterations * walks)
         return WorkUnit("iterations", options.iterations, walks, "iterations")
 
