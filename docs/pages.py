@@ -1,7 +1,8 @@
 """Commands, programs and outputs on the pages.
 
 A `console` block has commands after `$ `, each followed by its output. `python docs/pages.py [PAGE ...]` runs the
-commands and writes the new output into the pages. The tests run them too, and compare all but times.
+commands and writes the new output into the pages. The tests run them too, and compare all but times. What is below
+`<!-- reports/gallery/NAME.jsonl -->` comes from these records, see `from_records`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import tempfile
 import types
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 from unittest import mock
@@ -35,6 +37,12 @@ CHANGING = (
     (re.compile(r"\s+"), " "),
 )
 """Patterns of text that differs between runs, and its replacement before a comparison."""
+GALLERY = ROOT / "reports" / "gallery"
+COMPARED = re.compile(r"^(<!-- reports/gallery/readme\.jsonl -->\n```text\n).*?(?=^```$)", re.DOTALL | re.MULTILINE)
+OVERVIEW = re.compile(
+    r"^(<!-- reports/gallery/overview\.jsonl: (?P<names>[\w ]+?) -->\n\n)(?:[^|\n].*\n\n)?(?:\|.*\n)*", re.MULTILINE
+)
+"""Parts of a page that come from records."""
 DEVICE = "your processor"
 """Name of the processor on the pages, on every machine."""
 
@@ -144,9 +152,36 @@ def lasting(text: str) -> str:
     return text.strip()
 
 
+def from_records(text: str) -> str:
+    """Return a page's text with the comparison and the rows of the overview that the gallery's records say.
+
+    A text block below `<!-- reports/gallery/readme.jsonl -->` has what `onekernel compare` prints below the proof.
+    Below `<!-- reports/gallery/overview.jsonl: NAME ... -->` are the machine and the rows of these workloads on the
+    first host. Without records nothing changes.
+    """
+    from reports.pages import comparison, overview
+    from reports.rates import rate_sections
+    from reports.records.files import load_existing
+    from reports.text.formatting import machine
+
+    if records := load_existing(GALLERY / "readme.jsonl"):
+        _, printed = "\n".join(comparison.lines(rate_sections(records))).split("\n\n", 1)
+        text = COMPARED.sub(lambda found: f"{found[1]}{printed.strip()}\n", text)
+    if records := load_existing(GALLERY / "overview.jsonl"):
+        sections = overview.hosts(overview.overview_sections(records))[0]
+        table, where = overview.overview_table(sections), machine(sections[0].proof.environment)
+
+        def rows(found: re.Match[str]) -> str:
+            kept = [row for row in table.rows if row[0].partition(",")[0] in found["names"].split()]
+            return f"{found[1]}{where}:\n\n{replace(table, rows=kept)}\n"
+
+        text = OVERVIEW.sub(rows, text)
+    return text
+
+
 def renew(page: Path) -> None:
     """Run the `console` blocks of a page. Write the output into it unless only times differ."""
-    content = page.read_text(encoding="utf-8")
+    content = from_records(page.read_text(encoding="utf-8"))
     for block in blocks(page):
         if block.language == "console":
             os.environ["COLUMNS"] = "80"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.errors import UserError
 from reports.pages.markdown import fill, remove_files, written_into
-from reports.papers.cells import NARROW, as_number, exhibit_frame, gpu_name, runs_of
+from reports.papers.cells import NARROW, NARROW_RATIO, as_number, exhibit_frame, gpu_name, runs_of
 from reports.papers.files import papers_of_workload
 from reports.papers.measures import PaperRun
 from reports.papers.paper import Column, Exhibit, Paper
@@ -77,6 +77,7 @@ def write(
             ours=_ours([*shown.values()]),
             busy=_busy([*shown.values()]),
             narrow=per_cent(NARROW),
+            narrow_ratio=per_cent(NARROW_RATIO),
             made_by=made_by,
             data=table.name,
             disagreements=_disagreements(paper, exhibits),
@@ -136,7 +137,7 @@ def _part(paper: Paper, exhibit: Exhibit, runs: Sequence[PaperRun], folder: Path
         "cells": cells,
         "verdict": one,
         "marked": one.verdict if one.verdict in (NOT_RUN, UNTESTED) else f"**{one.verdict}**",
-        "finding": one.answer or one.reason,
+        "finding": (one.answer or one.reason).rstrip("."),
         "conclusion": conclusion(one),
         "table": exhibit_table(exhibit, cells, heads) if ran else None,
         "pictures": pictures,
@@ -161,16 +162,14 @@ def title(exhibit: Exhibit) -> str:
 
 
 def conclusion(one: Verdict) -> str:
-    """Return the verdict with what the cells say, or the reason, as a sentence without its full stop."""
-    if one.verdict == NOT_RUN:
-        return "Not run"
-    finding = [text.rstrip(".") for text in (one.reason, one.answer) if text]
-    return f"The claim {one.verdict}" + (f": {'; '.join(finding)}" if finding else "")
+    """Return the verdict in bold, with its reason, what the cells say, and the sentence after it."""
+    bold = "Not run" if one.verdict == NOT_RUN else f"The claim {one.verdict}{f': {one.reason}' if one.reason else ''}"
+    return " ".join([f"**{bold}.**", *(f"{text.rstrip('.')}." for text in (one.answer, one.sentence) if text)])
 
 
 def shown_rows(cells: pandas.DataFrame) -> list[str]:
     """Return the rows with at least one cell of ours, in their order."""
-    return [*dict.fromkeys(cells[cells["whose"] != "paper"]["row"])]
+    return [*dict.fromkeys(cells[cells["source"] != "paper"]["row"])]
 
 
 def exhibit_table(exhibit: Exhibit, cells: pandas.DataFrame, heads: Mapping[str, str]) -> TextTable:
@@ -209,7 +208,7 @@ def _not_run(paper: Paper, exhibit: Exhibit, cells: pandas.DataFrame, missing: M
             reason = reasons[0] if reasons else "no record" if planned else "no instance of it is available"
             rows.setdefault(reason, []).append(row.name)
     for reason, names in rows.items():
-        several = f"{names[0]} to {names[-1]} ({len(names)} rows)"
+        several = f"{names[0]} to {names[-1]}, {len(names)} rows"
         yield f"{several if len(names) > MOST_NAMES else listed(names)} ({reason})"
 
 
@@ -252,16 +251,16 @@ def _csv(exhibits: Sequence[Exhibit], frames: Sequence[pandas.DataFrame], missin
     rows: list[dict[str, Any]] = []
     for exhibit, cells in zip(exhibits, frames, strict=True):
         rows += [
-            {"row": row.name, "column": f"{column.key}, {part}", "whose": "paper", "text": figure}
+            {"row": row.name, "column": f"{column.key}, {part}", "source": "paper", "text": figure}
             | {"exhibit": exhibit.name, "value": as_number(figure)}
             for row in exhibit.rows
             for column, figures in zip(exhibit.published, row.figures, strict=False)
             for part, figure in zip(column.holds, figures, strict=False)
         ]
-        ours = cells[cells["whose"] != "paper"]
+        ours = cells[cells["source"] != "paper"]
         rows += ours.drop(columns="run").assign(exhibit=exhibit.name).to_dict("records")
         rows += [
-            {"exhibit": name, "row": row, "column": column, "whose": "ours", "why": reason}
+            {"exhibit": name, "row": row, "column": column, "source": "ours", "why": reason}
             for (name, row, column), reason in missing.items()
             if name == exhibit.name
         ]

@@ -22,10 +22,12 @@ if TYPE_CHECKING:
 
 NARROW = 0.02
 """Half width of an interval, relative to its value, that a cell does not print."""
+NARROW_RATIO = 0.03
+"""The same of a ratio: that of two rates with `NARROW` half widths has one of at most 2.83 %."""
 LINEAR_SPACE = "linear space"
 """Method of a longest common subsequence that may find another one of the same length: not equal work."""
 FIELDS = (
-    *("row", "column", "whose", "value", "low", "high", "figure", "text", "workload", "instance", "backend"),
+    *("row", "column", "source", "value", "low", "high", "figure", "text", "workload", "instance", "backend"),
     *("device_kind", "device", "ranks", "repetitions", "others_cores", "hash", "host", "commit", "run"),
 )
 """Columns of `exhibit_frame`."""
@@ -59,7 +61,7 @@ def runs_of(paper: Paper, records: Iterable[Record]) -> list[PaperRun]:
 def exhibit_frame(paper: Paper, exhibit: Exhibit, runs: Sequence[PaperRun]) -> pandas.DataFrame:
     """Return a row for each filled cell of our table, hidden columns too.
 
-    Columns: `row`, `column` (its key), `whose` (paper, ours, model, or peer), `value`, `low`, `high` (missing for a
+    Columns: `row`, `column` (its key), `source` (paper, ours, model, or peer), `value`, `low`, `high` (missing for a
     text), `figure` (its text), `text` (with an interval beyond ±2 %), facts of the run, and `run` (a `PaperRun`, or
     None). Raises `UnequalWorkError` if two runs of a ratio did unequal work.
     """
@@ -105,13 +107,13 @@ class _Cells:
         run, found = self.measured(row, column) if column.series else (None, self.of_paper(row, column))
         if found is None:
             return
-        whose = "paper" if not column.series else "peer" if column.peer else "model" if column.model else "ours"
+        source = "paper" if not column.series else "peer" if column.peer else "model" if column.model else "ours"
         if isinstance(found, str):
-            yield (row.name, column.key, whose, None, None, None, found, found, *_facts(run))
+            yield (row.name, column.key, source, None, None, None, found, found, *_facts(run))
             return
         figure = self.figure(row, column, found.value)
-        text = f"{figure} {deviation(found, NARROW)}".strip()
-        yield (row.name, column.key, whose, found.value, found.low, found.high, figure, text, *_facts(run))
+        text = f"{figure} {deviation(found, NARROW_RATIO if column.over else NARROW)}".strip()
+        yield (row.name, column.key, source, found.value, found.low, found.high, figure, text, *_facts(run))
 
     def figure(self, row: Row, column: Column, value: float) -> str:
         if column.published and not column.over:
@@ -184,13 +186,16 @@ def _proved_work(record: Record) -> list[Any]:
 
 
 def _quotient(above: Estimate | None, below: Estimate | None) -> Estimate | None:
-    """Return a ratio with the interval from the ends of both; a number without an interval has its value as both."""
+    """Return a ratio; its interval has the roots of the sums of squares of both sides' relative widths."""
     if above is None or below is None or not below.value:
         return None
     if above.low is None and below.low is None:
         return Estimate(above.value / below.value)
     (low, high), (least, most) = ((one.low or one.value, one.high or one.value) for one in (above, below))
-    return Estimate(above.value / below.value, low / most, high / least)
+    ratio = above.value / below.value
+    fall = math.hypot(1 - low / above.value, 1 - below.value / most)
+    rise = math.hypot(high / above.value - 1, below.value / least - 1)
+    return Estimate(ratio, max(0.0, ratio * (1 - fall)), ratio * (1 + rise))
 
 
 def _facts(run: PaperRun | None) -> tuple[Any, ...]:

@@ -159,9 +159,13 @@ def _tuning(run: PaperRun, exhibit: Exhibit) -> float | None:
     return max(0.0, proof.running_s - proof.work / float(run.rate["rate"]))
 
 
-def _charged(run: PaperRun, exhibit: Exhibit) -> float | None:
+def _charged(run: PaperRun, exhibit: Exhibit) -> Estimate | None:
+    """Return the seconds of the paper's amount with the tuning that its first iterations do."""
     seconds, tuning = _seconds(run, exhibit), _tuning(run, exhibit)
-    return None if seconds is None or tuning is None else seconds.value + tuning
+    if seconds is None or tuning is None:
+        return None
+    low, high = (None if end is None else end + tuning for end in (seconds.low, seconds.high))
+    return Estimate(seconds.value + tuning, low, high)
 
 
 def _detail(name: str) -> Callable[[PaperRun, Exhibit], float | None]:
@@ -241,7 +245,7 @@ MEASURES: dict[str, Measure] = {
     "warp_efficiency": Measure("%", _counter("warp_efficiency", 100)),
     "ipc": Measure("instructions/clock", _counter("ipc"), _two_decimals),
     "tuning": Measure("s", _tuning),
-    "charged": Measure("s, tuning charged once", _charged),
+    "charged": Measure("s", _charged),
     "energy": Measure("J", _energy),
 }
 """Measures by their names in papers' files."""

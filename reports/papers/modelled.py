@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from cluster.model.interconnects import interconnect
 from cluster.model.run_time import Speed, iteration_s
 from reports.papers.measures import MEASURES, PaperRun
-from reports.papers.paper import Exhibit
+from reports.papers.paper import Exhibit, ModelledCluster
 from reports.statistics.medians import Estimate
 
 SYNCHRONISATION_S = 5e-6
@@ -16,24 +13,24 @@ SYNCHRONISATION_S = 5e-6
 ITERATIONS = "iterations"
 
 
-def modelled_seconds(run: PaperRun, exhibit: Exhibit, cluster: Mapping[str, Any]) -> Estimate | None:
-    """Return the seconds of the paper's amount on its hosts with the core of a run, whose neighbours ranks share.
+def modelled_seconds(run: PaperRun, exhibit: Exhibit, cluster: ModelledCluster) -> Estimate | None:
+    """Return the seconds of the paper's amount on a cluster of the run's core, if ranks share the neighbours.
 
     The interval follows from that of the core's rate alone. None for a run that is not one walk on one core with a
-    measured rate. ``cluster`` has the `network`, the number of `hosts`, their `cores` and the `sites`.
+    measured rate.
     """
     record = run.record
     is_one_walk = record.device_kind == "core" and record.ranks == 1 and record.parameters.get("walks", 1) == 1
     seconds = MEASURES["seconds"].of(run, exhibit)
     if not is_one_walk or not record.turns() or seconds is None or not record.parameters.get(ITERATIONS):
         return None
-    network = interconnect(cluster["network"], cluster["cores"], cluster.get("sites", 1))
-    ranks, iterations = cluster["hosts"] * cluster["cores"], exhibit.amount[ITERATIONS]
+    network = interconnect(cluster.network, cluster.cores, cluster.sites)
+    iterations = exhibit.amount[ITERATIONS]
     neighbours = record.evaluations / record.parameters[ITERATIONS]
 
     def on_cluster(core_s: float) -> float:
         speed = Speed(core_s / iterations / neighbours, SYNCHRONISATION_S)
-        return iterations * iteration_s(neighbours, speed, network, ranks)
+        return iterations * iteration_s(neighbours, speed, network, cluster.ranks)
 
     low, high = (None if end is None else on_cluster(end) for end in (seconds.low, seconds.high))
     return Estimate(on_cluster(seconds.value), low, high)

@@ -134,6 +134,19 @@ class Series(PaperPart, frozen=True):
     why_not: str = ""
 
 
+class ModelledCluster(PaperPart, frozen=True):
+    """Hosts of a paper's cluster: their network (of `cluster/model`), number, cores each, and number of sites."""
+
+    network: str
+    hosts: int
+    cores: int
+    sites: int = 1
+
+    @property
+    def ranks(self) -> int:
+        return self.hosts * self.cores
+
+
 class Column(PaperPart, frozen=True):
     """A column of our table: published figures, our runs, or a ratio of two columns.
 
@@ -156,9 +169,8 @@ class Column(PaperPart, frozen=True):
         series, the ratio of two columns' numbers: `over` divided by `published`.
     peer : str
         Another solver: its seconds, beside the runs of the series.
-    model : mapping
-        `network`, `hosts`, `cores` (of a host) and `sites`: seconds that the cluster model expects there from the run
-        of the series, on one core.
+    model : ModelledCluster, optional
+        Cells are seconds that the cluster model expects there from the run of the series, on one core.
     rows : tuple of str
         Names of the only rows that it has; empty for all.
     hidden : bool
@@ -174,7 +186,7 @@ class Column(PaperPart, frozen=True):
     measure: str = "seconds"
     over: str = ""
     peer: str = ""
-    model: dict[str, Any] = {}
+    model: ModelledCluster | None = None
     rows: tuple[str, ...] = ()
     hidden: bool = False
 

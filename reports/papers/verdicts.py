@@ -34,7 +34,7 @@ def verdict(
     ``cells`` are those of `reports.papers.cells.exhibit_frame`, ``missing`` has reasons for missing runs by exhibit,
     row and column.
     """
-    if (cells["whose"] == "paper").all() and exhibit.checks:
+    if (cells["source"] == "paper").all() and exhibit.checks:
         return Verdict(NOT_RUN)
     results = [(check, _result(check, cells)) for check in exhibit.checks]
     columns = {one.key: ColumnReference(cells[cells["column"] == one.key]) for one in exhibit.columns}

@@ -28,8 +28,8 @@ GREYS = ("#777777", "#b5b5b5", "#444444", "#d0d0d0", "#999999")
 """Colours of published figures."""
 HATCHES = ("", "///", "...", "xxx", "\\\\\\")
 """Hatches of the bars of one colour."""
-MODEL, PEER = style.COLOURS[5], style.COLOURS[6]
-"""Colours of modelled figures, and of other solvers."""
+MODEL, PEER, SEVERAL = style.COLOURS[5], style.COLOURS[3], style.COLOURS[6]
+"""Colours of modelled figures, of other solvers, and of a column with several kinds of devices."""
 LEGEND_WIDTH, MOST_UPRIGHT = 52, 6
 """Letters of a line of the legend, and largest number of rows with upright labels."""
 
@@ -50,7 +50,7 @@ def draw(exhibit: Exhibit, cells: pandas.DataFrame, heads: Mapping[str, str], pa
     if plot is None:
         return []
     shown = cells[cells["column"].isin(plot.columns) & (cells["value"] > 0)]
-    ours = shown[shown["whose"] != "paper"]
+    ours = shown[shown["source"] != "paper"]
     panels = plot.panels or ("",)
     rows = {
         panel: [
@@ -65,7 +65,7 @@ def draw(exhibit: Exhibit, cells: pandas.DataFrame, heads: Mapping[str, str], pa
     if ours.empty or not rows:
         return []
     curves = _curve_styles(plot, shown)
-    labels = {key: _label(heads[key], shown[shown["column"] == key].iloc[0]["whose"]) for key in curves}
+    labels = {key: _label(heads[key], shown[shown["column"] == key]) for key in curves}
 
     def paint(picture: Figure, all_axes: np.ndarray) -> None:
         for axes, (panel, names) in zip(all_axes.flat, rows.items(), strict=True):
@@ -89,7 +89,8 @@ def _curve_styles(plot: Plot, shown: pandas.DataFrame) -> dict[str, dict[str, An
         cells = shown[shown["column"] == key]
         if cells.empty:
             continue
-        colour = _colour(cells.iloc[0])
+        colours = {_colour(cell) for _, cell in cells.iterrows()}
+        colour = colours.pop() if len(colours) == 1 else SEVERAL
         number = used[colour] = used.get(colour, -1) + 1
         if colour == GREYS[0]:
             styles[key] = {"color": GREYS[number], "marker": style.MARKERS[number], "hatch": ""}
@@ -98,15 +99,18 @@ def _curve_styles(plot: Plot, shown: pandas.DataFrame) -> dict[str, dict[str, An
     return styles
 
 
-def _label(head: str, whose: str) -> str:
-    """Return a column's text in the legend, which says whose figures are not ours."""
-    prefix = "" if whose == "ours" or head.startswith(whose) else f"{whose}: "
+def _label(head: str, cells: pandas.DataFrame) -> str:
+    """Return a column's text in the legend: its heading, with the source of the figures, or the device of ours."""
+    source, devices = cells["source"].iloc[0], cells["device"].unique()
+    if source == "ours":
+        source = devices[0] if len(devices) == 1 else ""
+    prefix = f"{source}: " if source and source not in head else ""
     return "\n".join(textwrap.wrap(f"{prefix}{head}", LEGEND_WIDTH))
 
 
 def _colour(cell: pandas.Series[Any]) -> str:
-    if cell["whose"] != "ours":
-        return {"model": MODEL, "peer": PEER}.get(cell["whose"], GREYS[0])
+    if cell["source"] != "ours":
+        return {"model": MODEL, "peer": PEER}.get(cell["source"], GREYS[0])
     if cell["ranks"] > 1:
         return COLOURS["ranks"]
     return COLOURS[{"core": ONE_CORE, "cores": ALL_CORES}.get(cell["device_kind"], "GPU")]

@@ -36,11 +36,3 @@ def test_no_link_is_dead(page):
         assert path.exists(), f"{page.relative_to(pages.ROOT)} links to {target}"
         if anchor:
             assert anchor in anchors(path), f"{page.relative_to(pages.ROOT)} links to {target}"
-
-
-def test_what_a_page_quotes_of_the_gallery_is_there():
-    quoted = [block for block in pages.blocks(pages.ROOT / "docs" / "reports.md") if block.language == "text"]
-    report = (pages.ROOT / "reports" / "gallery" / "oneil2011.md").read_text(encoding="utf-8")
-    assert quoted
-    for block in quoted:
-        assert "<br>".join(block.text.splitlines()) in report, block

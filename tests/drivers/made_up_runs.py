@@ -9,8 +9,10 @@ from subprocess import CompletedProcess
 from types import SimpleNamespace
 from unittest.mock import patch
 
+from drivers.experiments.best_core import run_best_core
 from drivers.experiments.case import Case
 from drivers.experiments.executors import guard
+from reports.rates import BEST_CORE
 from reports.records.environment import environment
 
 ENDS = {
@@ -64,7 +66,7 @@ def record_of(case, seed):
         "hash": "ffff" if configuration.backend == "wrong" else f"0123{seed}",
         "verified": configuration.backend != "unscored",
         "environment": environment(),
-        "details": {"options": case.asked},
+        "details": {"options": case.asked, **({BEST_CORE: options.best_core_of} if options.best_core_of else {})},
     }
 
 
@@ -93,8 +95,11 @@ WRITE = f"import fcntl, sys\n{inspect.getsource(write)}\nsys.exit(write(*sys.arg
 
 
 @contextmanager
-def made_up_suite(*devices, started=None, command=None):
-    """A suite with these devices and made-up runs in this process; `started` gets the case of each."""
+def made_up_suite(*devices, started=None, command=None, best_core=False):
+    """A suite with these devices and made-up runs in this process; `started` gets the case of each.
+
+    Comparisons run the best one-core algorithm only with ``best_core``.
+    """
     run_guarded = guard.run_guarded
 
     def start(case):
@@ -108,8 +113,10 @@ def made_up_suite(*devices, started=None, command=None):
         path, lines, said, code = command[-4:]
         return CompletedProcess(command, write(path, lines, "", code), "", said)
 
+    best = run_best_core if best_core else lambda run, outcomes: []
     with (
         patch("backends.survey", lambda: devices),
+        patch("drivers.experiments.presets.compare.run_best_core", best),
         patch.object(Case, "command", start),
         patch.object(guard, "run_guarded", run),
     ):

@@ -12,8 +12,8 @@ from backends.device import DeviceInfo
 from drivers import ihc
 from drivers.options.declaration import Options
 from drivers.runs import device_selection
-from reports.comparison.speedups import compare, is_baseline
 from reports.papers.placement import processors
+from reports.rates import rate_sections
 from reports.records.files import load
 
 DRIVER = ihc
@@ -53,10 +53,11 @@ def test_its_runs_are_compared_with_one_core_and_stand_on_the_line_of_their_kind
         assert code == 0, error
     runs = load(record)
     assert [run.device_kind for run in runs] == ["gpu", "cores", "core", "core"]
-    comparison = compare(runs)
-    assert [is_baseline(row) for row in comparison.rows] == [False, False, True, False]
-    assert all(row.baseline_s == comparison.rows[2].running.median.value for row in comparison.rows)
-    places = [processors(row.record) for row in comparison.rows]
+    (section,) = rate_sections(runs)
+    assert section.rates["kind"].tolist() == ["GPU", "all cores", "one core", "one core"]
+    one_core = section.rates["rate"]["one core"]
+    assert section.rates["over_one_core"].tolist()[:3] == [rate / one_core for rate in section.rates["rate"][:3]]
+    places = [processors(run) for run in runs]
     assert places == ["gpu:1", f"cores:{runs[1].environment['cores']}", "core:1", "core:1"]
 
 

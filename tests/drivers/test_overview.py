@@ -3,13 +3,16 @@
 import pytest
 
 from core.errors import UserError
-from drivers.experiments.presets.compare import STANDARD_REASON
-from drivers.experiments.presets.overview import DEFAULT_REASON
 from drivers.overview import main
-from drivers.workload.registry import NAMES, ORDER, get_workload
+from drivers.workload.registry import NAMES, get_workload
+from reports.rates import BEST_CORE
 from reports.records.files import load, merge
 from tests.drivers.made_up_runs import device, made_up_suite
 from tests.drivers.test_compare_workloads import SMALL
+
+LCS = [("lcs", "cpu", 1), ("lcs", "threads", 1), ("lcs", "cpu", 1)]
+IHC = [("ihc", "cpu", 1), ("ihc", "threads", 1), ("ihc", "cpu", 1), ("tsp", "cpu", 1)]
+"""Runs of a workload, and of the best one-core algorithm if it is another."""
 
 
 @pytest.fixture
@@ -33,26 +36,25 @@ def overview(tmp_path, undrawn, monkeypatch):
 def test_every_workload_runs_on_every_device_and_is_shown(overview, tmp_path, capsys):
     code, started = overview(backends=("threads", "cpu", "opencl", "python"))
     assert code == 0
-    assert started == [(name, backend, 1) for name in ("ihc", "lcs") for backend in ("cpu", "threads", "cpu")]
+    assert started == [*IHC, *LCS]
     printed, report = capsys.readouterr().out, (tmp_path / "overview.md").read_text()
-    assert f"Made by `python -m drivers.overview --workloads ihc lcs --ranks --out {tmp_path}`." in report
-    assert "[1/6] ihc, " in printed and "[6/6] lcs, " in printed and " s left)" in printed
+    made_by = f"python -m drivers.overview --workloads ihc lcs --ranks --out {tmp_path}"
+    assert f"```\n{made_by}\n```" in report and f"made by: {made_by}" in printed
+    assert "[1/6] ihc, " in printed and "[7/7] lcs, " in printed and " s left)" in printed
     for text in (printed, report):
-        assert "2.00x" in text and "1.00 s" in text
+        assert "0.500 runs/s" in text.replace("\xa0", " ") and "2.00" in text
         assert "opencl (device 0): no platform" in text
+    assert "| iterated 3-opt, 2.0 s |" in report
     assert {"overview.md", "overview.svg", "overview.jsonl"} <= {one.name for one in tmp_path.iterdir()}
-    assert [name for name in ORDER if not get_workload(name).in_overview] == ["lcs"]
     (climbers,) = {one.parameters["climbers"] for one in load(tmp_path / "overview.jsonl") if one.workload == "ihc"}
-    assert climbers == int(get_workload("ihc").in_overview[1]) > int(get_workload("ihc").standard[1])
-    assert DEFAULT_REASON in report
-    assert f"- **lcs**: {get_workload('lcs').title}; 1 G cells, best 7, hash `01230`; {STANDARD_REASON}." in report
+    assert climbers == int(get_workload("ihc").standard[1])
 
 
 def test_an_overview_goes_on_where_it_stopped(overview, tmp_path):
     overview("--workloads", "ihc")
-    assert overview()[1] == [("lcs", "cpu", 1), ("lcs", "threads", 1), ("lcs", "cpu", 1)]
+    assert overview()[1] == LCS
     assert overview() == (0, [])
-    assert len(overview("--rerun")[1]) == 6
+    assert overview("--rerun")[1] == [*IHC, *LCS]
     assert (tmp_path / "overview.previous.jsonl").exists()
 
 
@@ -60,8 +62,8 @@ def test_devices_that_fail_have_no_value_and_the_rest_is_shown(overview, tmp_pat
     assert overview(backends=("cpu", "joblib", "unscored", "threads"))[0] == 1
     said = " ".join(capsys.readouterr().out.split())
     assert "ihc on joblib (device 0): failed with exit code 1: error: no shared memory" in said
-    assert "lcs on unscored (device 0): the NumPy scorer did not confirm its best cost 7" in said
-    assert "| 2.00 s, 1.00x | 1.00 s, 2.00x |" in (tmp_path / "overview.md").read_text()
+    assert "lcs on unscored (device 0): the NumPy scorer did not confirm its best cost" in said
+    assert "| 0.500 runs/s | 1.00 | 2.00 |" in (tmp_path / "overview.md").read_text()
 
 
 def test_unequal_work_is_an_error_and_not_shown(overview, tmp_path, capsys):
@@ -88,15 +90,15 @@ def test_an_instance_that_cannot_be_loaded_costs_its_workload_alone(overview, mo
     monkeypatch.setattr(type(lcs.LCS), "load", missing)
     code, started = overview("--workloads", "lcs", "ihc")
     assert code == 1
-    assert {name for name, _, _ in started} == {"ihc"}
+    assert started == IHC
     out, err = capsys.readouterr()
-    assert "[3/3] ihc, " in out and "lcs: random:150000: no such instance" in out
+    assert "[4/4] tsp, " in out and "lcs: random:150000: no such instance" in out
     assert "error: lcs: random:150000" in err
 
 
 def test_one_core_is_measured_before_and_after_the_others(overview, tmp_path):
     code, started = overview("--workloads", "lcs")
-    assert (code, started) == (0, [("lcs", "cpu", 1), ("lcs", "threads", 1), ("lcs", "cpu", 1)])
+    assert (code, started) == (0, LCS)
     turns = [[len(turn) for turn in record.turns()] for record in merge(load(tmp_path / "overview.jsonl"))]
     assert turns == [[6, 6], [6]]
 
@@ -116,7 +118,7 @@ def test_without_a_choice_every_workload_is_shown(tmp_path, capsys):
 @pytest.mark.slow
 def test_overview_end_to_end(tmp_path, monkeypatch):
     for name in ("ihc", "knapsack"):
-        monkeypatch.setattr(get_workload(name), "in_overview", tuple(SMALL[name].split()))
+        monkeypatch.setattr(get_workload(name), "standard", tuple(SMALL[name].split()))
     places = ["--backends", "cpu", "threads", "--ranks", "2", "--oversubscribe"]
     assert (
         main(["--workloads", "ihc", "knapsack", *places, "--busy", "--seconds-each", "0", "--out", str(tmp_path)]) == 0
@@ -126,5 +128,12 @@ def test_overview_end_to_end(tmp_path, monkeypatch):
         (name, backend, ranks)
         for name in ("ihc", "knapsack")
         for backend, ranks in (("cpu", 1), ("threads", 1), ("cpu", 2))
-    }
+    } | {("tsp", "cpu", 1)}
     assert all(record.verified for record in records)
+    best = [record for record in merge(records) if BEST_CORE in record.details]
+    assert [record.details[BEST_CORE] for record in best] == [
+        ["ihc", "iterated 3-opt"],
+        ["knapsack", "an expanding core"],
+    ]
+    climbs = next(record for record in records if record.workload == "ihc")
+    assert best[0].best_cost <= climbs.best_cost and best[0].parameters["target"] == climbs.best_cost

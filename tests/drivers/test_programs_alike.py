@@ -16,7 +16,7 @@ from core.tables.lcs.search import CommonSubsequence, LongestCommonSubsequence
 from drivers.cli.progress import progress_callback
 from drivers.runs.workload_main import parse_options
 from drivers.workload.declaration import verifier_with_article
-from reports.comparison.speedups import compare
+from reports.rates import rate_sections
 from reports.records.files import load
 from tests.drivers.records import SQUARE, cities_of, length_of, lines, saved
 from tests.drivers.small_runs import QUICK, driver_of, workload_of
@@ -167,7 +167,7 @@ def test_ways_change_nothing_but_the_speed_and_are_recorded(drive, tmp_path, mon
             streamed = run["details"]["streamed_bytes"]
             assert streamed == ways[way] or streamed > ways[way] == 1
     if isinstance(ways, list):
-        assert len(compare(load("r.jsonl")).rows) == len(ways)
+        assert len(rate_sections(load("r.jsonl"))[0].rates) == len(ways)
     if name == "ihc":
         full, *published = (run["evaluations"] for run in runs[1:])
         assert published == [full // 54 * 55] * 2  # (n - 3) n / 2 and (n - 2)(n - 1) / 2 moves a step

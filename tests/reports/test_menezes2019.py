@@ -2,6 +2,8 @@
 
 from decimal import Decimal
 
+import pytest
+
 PAPER = "menezes2019"
 TEXT = "001_399ad9021ef1e452.txt"
 STRATEGIES = ("coarse", "fine", "fine-deposit")
@@ -13,12 +15,15 @@ def table(published, number):
     return chosen
 
 
-def by_place(published):
+@pytest.fixture(scope="module")
+def times(published):
+    """Printed seconds of table II by instance, strategy and number of ants."""
     exhibit = table(published, "II")
+    assert [column.key for column in exhibit.published] == [f"k20 {strategy}, s" for strategy in STRATEGIES]
     return {
-        (line.key, column.parameters["strategy"], column.parameters["ants"]): Decimal(str(figure[0]))
-        for line in exhibit.lines
-        for column, figure in zip(exhibit.columns, line.figures, strict=True)
+        (row.instance, strategy, row.options["ants"]): str(figure[0])
+        for row in exhibit.rows
+        for strategy, figure in zip(STRATEGIES, row.figures, strict=True)
     }
 
 
@@ -33,25 +38,30 @@ def rows_of_the_text(paper, heading):
 # --- the data against the paper ---
 
 
-def test_both_tables_are_those_of_the_text_digit_by_digit(published, paper):
-    instances = [[line.key, *(str(figure[0]) for figure in line.figures)] for line in table(published, "I").lines]
+def test_both_tables_are_those_of_the_text_digit_by_digit(published, paper, times):
+    instances = [[row.name, *(str(figure[0]) for figure in row.figures)] for row in table(published, "I").rows]
     assert instances == rows_of_the_text(paper, "TABLE I  \n")[1:] and len(instances) == 9
-    times = [[line.key, *(str(figure[0]) for figure in line.figures)] for line in table(published, "II").lines]
-    assert times == [
-        row for row in rows_of_the_text(paper, "TABLE II  \n") if row[0] in {line[0] for line in instances}
-    ]
-    assert len(times) == 9
+    names = [line[0] for line in instances]
+    lines = [[name, *(times[name, strategy, ants] for strategy in STRATEGIES for ants in SIZES)] for name in names]
+    assert lines == [row for row in rows_of_the_text(paper, "TABLE II  \n") if row[0] in names]
+    assert len(times) == 9 * 12
+
+
+def test_rows_are_named_by_their_runs(published):
+    rows = table(published, "II").rows
+    assert [row.name for row in rows] == [f"{row.instance}, {row.options['ants']:,} ants" for row in rows]
+    assert {row.x for row in rows if row.options["ants"] == row.x} == {*SIZES}
 
 
 def test_the_optima_are_those_of_the_suites_catalogue(published, catalogue):
-    for line in table(published, "I").lines:
-        assert catalogue[line.key][1:3] == [str(figure[0]) for figure in line.figures]
+    for row in table(published, "I").rows:
+        assert catalogue[row.name][1:3] == [str(figure[0]) for figure in row.figures]
 
 
-def test_disagreements_are_as_listed(published):
-    seconds = by_place(published)
+def test_disagreements_are_as_listed(published, times):
+    seconds = {place: Decimal(text) for place, text in times.items()}
     abstract, similar, conclusion = (disagreement.finding for disagreement in published.disagreements)
-    cells = [(line.key, ants) for line in table(published, "II").lines for ants in SIZES]
+    cells = [(row.instance, row.options["ants"]) for row in table(published, "II").rows]
     fastest = [min(STRATEGIES, key=lambda strategy: seconds[name, strategy, ants]) for name, ants in cells]
     assert fastest == ["fine-deposit"] * 36 and "all 36 cells" in abstract
     pairs = [(seconds["dj38", "coarse", ants], seconds["dj38", "fine", ants]) for ants in SIZES]
@@ -61,3 +71,15 @@ def test_disagreements_are_as_listed(published):
     assert {ants for _, ants in ahead} == {8192} and "8,192 ants" in conclusion
     assert [name for name, _ in ahead] == ["lu980", "pcb442", "pr1002", "rat783"]
     assert "lu980, pcb442, pr1002 and rat783" in conclusion
+
+
+def test_the_part_of_the_serial_update_is_that_of_the_note(published, times):
+    """Fine and fine-deposit differ in the update alone, so the difference is at least the serial update's time."""
+    parts = {
+        (name, ants): 1 - Decimal(times[name, "fine-deposit", ants]) / Decimal(times[name, "fine", ants])
+        for name, _, ants in times
+    }
+    least, most = min(parts, key=parts.get), max(parts, key=parts.get)
+    note = table(published, "II").note
+    for (name, ants), part in (least, parts[least]), (most, parts[most]):
+        assert f"{100 * part:.0f} % ({name}, {ants:,} ants)" in note

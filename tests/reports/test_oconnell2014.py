@@ -43,21 +43,42 @@ def numbers(text):
 
 
 def test_the_instances_are_those_of_the_text_and_of_the_suites_catalogue(text, catalogue):
-    figure, _ = load("oconnell2014").chosen("figure", "4c")
-    restricted = [line.key for line in figure.lines if "restricted" in line.label]
+    figure = load("oconnell2014").chosen("figure", "4c")[0]
+    restricted = [row.instance for row in figure.rows if row.panel == "restricted"]
     assert ", ".join(restricted) in text
     assert catalogue.keys() >= set(restricted)
+    assert all(row.name == f"{row.instance}, restricted" for row in figure.rows if row.panel == "restricted")
     assert f"10^{len(str((280 - 1) * 2**278 * 2)) - 1} bytes for a280" in figure.note
 
 
-def test_the_figure_of_the_profiler_says_the_bounds_of_the_text(published):
+def test_the_figure_of_the_profiler_has_the_bounds_of_the_text(published):
+    """Its published columns are an average and a least value of each metric, the least of warps for the LCS alone."""
     (figure,) = load("oconnell2014").chosen("figure", "5")
-    profile = published["extra"]["profile"]
-    for line in figure.lines:
-        for metric, (said,) in zip(profile["metrics"], line.figures, strict=True):
-            bounds = [
-                f"{bound['statistic']} {bound['says']}"
-                for bound in profile["bounds"]
-                if bound["metric"] == metric and bound.get("workload", line.key) == line.key
+    columns = [(column.holds[0], column.heading) for column in figure.published]
+    for row in figure.rows:
+        for (metric, heading), (figure_,) in zip(columns, row.figures, strict=True):
+            statistic = "average" if "average" in heading else "least"
+            (bound,) = [
+                bound
+                for bound in published["extra"]["profile"]["bounds"]
+                if (bound["metric"], bound["statistic"]) == (metric, statistic)
             ]
-            assert said == ", ".join(bounds)
+            expected = bound["least"] * (100 if "%" in heading else 1)
+            assert figure_ == (expected if bound.get("workload", row.workload) == row.workload else "")
+
+
+def test_sizes_of_the_profiles_are_those_of_the_text(text):
+    (figure,) = load("oconnell2014").chosen("figure", "5")
+    strings, knapsack, _ = figure.rows
+    assert "string length was 3,000" in text and strings.options["instance"].startswith("half:3000:")
+    assert "capacity was 500" in text and knapsack.options["capacity"] == 500
+    assert "number of items is fixed at 1,500" in text and knapsack.options["items"] == 1500
+
+
+def test_generated_knapsacks_are_named_by_their_options():
+    """`drivers.knapsack` takes options, and a record has the name."""
+    paper = load("oconnell2014")
+    rows = [row for exhibit in paper.exhibits for row in exhibit.rows if "capacity" in row.options]
+    assert len(rows) == 6
+    for row in rows:
+        assert row.instance == "paper:{items}:{capacity}:seed=0".format(**row.options)

@@ -11,16 +11,16 @@ from tests.reports.made_up_hills import TABLE
 ROWS = ("small", "large", "huge")
 
 
-def frame(whose="ours", **columns):
+def frame(source="ours", **columns):
     """Cells of columns, a value for each row; None for no cell."""
     return pandas.DataFrame(
         [
-            {"row": row, "column": key, "value": value, "figure": f"{value:g}", "whose": whose}
+            {"row": row, "column": key, "value": value, "figure": f"{value:g}", "source": source}
             for key, values in columns.items()
             for row, value in zip(ROWS, values, strict=False)
             if value is not None
         ],
-        columns=["row", "column", "value", "figure", "whose"],
+        columns=["row", "column", "value", "figure", "source"],
     )
 
 
@@ -61,7 +61,7 @@ def test_a_claim_holds_if_all_checks_do():
 
 
 def test_without_runs_or_checks_a_claim_is_not_tested():
-    assert found(frame(whose="paper", gain=[2]), Check("gain", "above")).verdict == NOT_RUN
+    assert found(frame(source="paper", gain=[2]), Check("gain", "above")).verdict == NOT_RUN
     nothing = found(frame(gain=[2]), untested="nothing to compare")
     assert (nothing.verdict, nothing.reason) == (UNTESTED, "nothing to compare")
 
