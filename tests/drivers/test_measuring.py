@@ -64,6 +64,15 @@ def test_whole_runs_repeat_inside_a_repetition():
     assert rate.rate.value == pytest.approx(14_400 / 0.002)
 
 
+@pytest.mark.parametrize(
+    ("option", "budget_s", "shortest_s"),
+    [("iterations", 6.0, 1.0), ("iterations", 1.0, 1 / 6), ("iterations", 0.3, 0.1), ("", 3.0, 0.3), ("", 1.0, 1 / 6)],
+)
+def test_a_budget_below_six_seconds_has_shorter_repetitions(option, budget_s, shortest_s):
+    rule = MeasuringRule.of(WorkUnit("units", option=option), budget_s)
+    assert rule.shortest_s == pytest.approx(shortest_s)
+
+
 def test_a_search_that_ends_by_itself_does_not_grow_for_ever():
     rate, works = measured(lambda work: 0.01 * work.runs)
     assert max(work.amount for work in works) == MOST_AMOUNT, "no amount makes it longer, so runs repeat"
