@@ -215,6 +215,7 @@ class LocalSearchWorkload(SolutionWorkload[AnyLocal, LocalProblem, "LocalSearch"
 
     def result(self, run: PreparedRun[AnyLocal, LocalProblem, LocalSearch], outcome: Outcome) -> RepetitionResult:
         launcher, shape = run.search.launcher, run.search.launcher.shape
+        tuner = finished_tuner(run.search)
         gap = describe_gap(outcome.cost, run.problem.optimum, self.best_known)
         return RepetitionResult(
             outcome,
@@ -231,6 +232,7 @@ class LocalSearchWorkload(SolutionWorkload[AnyLocal, LocalProblem, "LocalSearch"
                 "teams": launcher.walk_teams if shape.in_one_team else shape.teams,
                 "team_size": shape.team_size,
                 "step_team_size": shape.step_size,
+                **({} if tuner is None else {"tuning_s": tuner.tuning_s}),
             },
         )
 
@@ -278,19 +280,24 @@ def shape_tuner(backend: Backend) -> Callable[[Kernel, int, int], ShapeTuner]:
     from backends.tuning import ShapeKey, ShapeTuner, load_shape
 
     def tune(kernel: Kernel, solution_size: int, neighbourhood_size: int) -> ShapeTuner:
-        best = load_shape(ShapeKey.of(backend, kernel, solution_size, neighbourhood_size))
-        return ShapeTuner(backend.capabilities, solution_size, neighbourhood_size, best=best)
+        known = load_shape(ShapeKey.of(backend, kernel, solution_size, neighbourhood_size))
+        return ShapeTuner(backend.capabilities, solution_size, neighbourhood_size, known=known)
 
     return tune
 
 
+def finished_tuner(search: LocalSearch) -> ShapeTuner | None:
+    """Return the tuner of a search's launches if it has found the best shape."""
+    tuner = cast("ShapeTuner | None", search.launcher.shape.tuner)
+    return tuner if tuner is not None and tuner.done and tuner.best is not None else None
+
+
 def keep_shape(search: LocalSearch) -> None:
     """Store the shape that a search's tuner has found, if it is done."""
-    plan, launcher = search.plan, search.launcher
-    tuner = launcher.shape.tuner
-    if tuner is None or not tuner.done or tuner.best is None:
+    plan, launcher, tuner = search.plan, search.launcher, finished_tuner(search)
+    if tuner is None or tuner.best is None:
         return
-    from backends.tuning import LaunchShape, ShapeKey, store_shape
+    from backends.tuning import ShapeKey, TunedShape, store_shape
 
     key = ShapeKey.of(cast("Backend", search.backend), launcher.evaluating, plan.problem.encoding.n, max(plan.sizes))
-    store_shape(key, LaunchShape(*tuner.best))
+    store_shape(key, TunedShape(tuner.best, tuner.tuning_s))

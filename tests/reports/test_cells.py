@@ -128,9 +128,10 @@ def test_a_measure_is_a_number_of_a_run(make_measured, name, value):
     assert measured(record, name) == (None if value is None else pytest.approx(value))
 
 
-def test_a_tuned_run_is_charged_what_its_first_call_takes_longer(make_measured):
-    record = climbs(make_measured, "small", 0.1, execution={"mapping": "published", "shape": "tuned"})
-    assert measured(record, "tuning") == pytest.approx(0.25 - 0.1)
+def test_a_tuned_run_is_charged_its_tuning(make_measured):
+    asked = {"execution": {"mapping": "published", "shape": "tuned"}, "details": {"tuning_s": 0.15}}
+    record = climbs(make_measured, "small", 0.1, **asked)
+    assert measured(record, "tuning") == 0.15
     assert measured(record, "charged") == pytest.approx(5.0 + 0.15)
 
 
