@@ -106,7 +106,8 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions, "AntColony", "ColonyOutco
 
     def load(self, options: AntOptions, ranks: int) -> Task[AntOptions, TspInstance]:
         settled = options.settled()
-        refuse_clocked_records(settled, settled.seconds, "another limit")
+        if settled.seconds is not None:
+            refuse_clocked_records(settled, "another limit")
         task = Task(settled, *tours.available_instance(settled))
         # Before the distances are computed, which takes a minute for 46,000 cities.
         settled.settings().check(task.problem.n)

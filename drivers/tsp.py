@@ -131,7 +131,8 @@ class ThreeOptWorkload(TspDeclaration["IteratedThreeOpt"]):
         for flag in options.of_local_search():
             raise UserError(f"{flag} with --algorithm {name}: expected with {', '.join(ALGORITHMS)}")
         options.chosen_stop().check()
-        refuse_clocked_records(options, options.seconds, "--iterations or --target")
+        if options.seconds is not None:
+            refuse_clocked_records(options, "--iterations or --target")
         problem, source = self.load_problem(options)
         if options.initial is not None:
             options = replace(options, initial=start_solutions(options.initial, problem))

@@ -37,8 +37,8 @@ class TimedCommunicator(Communicator):
 
     def __init__(self, ranks: Communicator) -> None:
         self.wrapped = ranks
-        for name in Communicator.__annotations__:
-            setattr(self, name, getattr(ranks, name))
+        self.rank, self.size, self.local_rank = ranks.rank, ranks.size, ranks.local_rank
+        self.is_silent, self.survives, self.lost = ranks.is_silent, ranks.survives, ranks.lost
         self.reset()
 
     def reset(self) -> None:
@@ -103,9 +103,7 @@ class Rehearsal(Solo):
     is_silent = True
 
     def __init__(self, ranks: Communicator) -> None:
-        self.rank = ranks.rank
-        self.size = ranks.size
-        self.local_rank = ranks.local_rank
+        self.rank, self.size, self.local_rank = ranks.rank, ranks.size, ranks.local_rank
 
     def transfer(self, messages: Sequence[Message]) -> None:
         """Send and receive nothing."""

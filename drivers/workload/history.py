@@ -50,9 +50,9 @@ class HistoryWorkload(WorkloadDeclaration[AnyHistory, AnyProblem, AnySearch, Any
                 save_figure(figure, plot)
 
 
-def refuse_clocked_records(options: Options, seconds: float | None, expected: str) -> None:
+def refuse_clocked_records(options: Options, expected: str) -> None:
     """Refuse repetitions in one record of a run with a limit of seconds; ``expected`` names the other limits."""
-    if seconds is not None and options.record and options.repeats > 1:
+    if options.record and options.repeats > 1:
         raise UserError(
             f"--record with --seconds and --repeats {options.repeats}: a time limit ends each repetition at another "
             f"iteration, but repetitions of a record must do equal work; expected {expected} instead of --seconds"

@@ -139,7 +139,8 @@ class LocalSearchWorkload(SolutionWorkload[AnyLocal, LocalProblem, "LocalSearch"
         settled.chosen_algorithm()
         if isinstance(settled.algorithm, str):  # the search checks the criteria of Python
             settled.chosen_stop().check()
-        refuse_clocked_records(settled, settled.seconds, "--iterations, --target or --patience")
+        if settled.seconds is not None:
+            refuse_clocked_records(settled, "--iterations, --target or --patience")
         problem, source = self.load_problem(settled)
         if settled.initial is not None:
             settled = replace(settled, initial=start_solutions(settled.initial, problem))
