@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from drivers.cli.exit_codes import DONE, FAILED
 from drivers.cli.messages import print_note, print_status
-from drivers.cli.progress import make_progress_display, progress_callback, rate
+from drivers.cli.progress import progress_bar, progress_callback, rate
 from drivers.runs.checkpointing import RecoveryState, RunCheckpoints
 from drivers.runs.measuring import FixedAmount, RateMeasurement, Work, amount_text, repetition_plan
 from drivers.runs.rank_times import RankTimes, of_all_ranks
@@ -248,12 +248,12 @@ class Repetitions:
         meter.in_series = self.options.measure is not None and self.made > 0
         self.made += 1
         with (
-            make_progress_display(workload.progress_label(self.run), self.options.progress, self.ranks.rank) as bar,
+            progress_bar(workload.progress_label(self.run), self.options.progress, self.ranks.rank) as bar,
             meter,
             self.long_run.handling_sigterm(),
         ):
-            shown = progress_callback(bar, self.run.search.unit, workload.noun, workload.in_words)
-            callback = shown if bar.is_shown else None
+            labels = self.run.search.unit, workload.noun, workload.in_words
+            callback = None if bar is None else progress_callback(bar, *labels)
             began = time.perf_counter()
             outcome = self.searched(callback)
             ran_s = time.perf_counter() - began
