@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from reports.pages.comparison import (
     busy_sentence,
     deviation_text,
-    machine_line,
     narrow,
     rate_table,
     rate_text,
@@ -18,6 +17,7 @@ from reports.pages.comparison import (
 from reports.pages.markdown import fill, remove_files, written_into
 from reports.pages.reference_solvers import solver_table
 from reports.rates import RateSection
+from reports.text.formatting import machine
 from reports.text.tables import TextTable
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def render(sections: Sequence[RateSection], made_by: str = "") -> str:
     return fill(
         "bench.md.j2",
         busy=busy_sentence(sections),
-        machines=list(dict.fromkeys(machine_line(section.proof) for section in sections)),
+        machines=list(dict.fromkeys(machine(section.proof.environment) for section in sections)),
         table=bench_table(sections),
         solvers=[(one.why, table) for one in sections if (table := solver_table(one.records))],
         made_by=made_by,
