@@ -31,13 +31,20 @@ class LaunchShape(NamedTuple):
     team_size: int
 
 
+class TunedShape(NamedTuple):
+    """The best shape, and the seconds of its tuning beyond as many iterations with this shape."""
+
+    shape: LaunchShape
+    tuning_s: float
+
+
 class ShapeTuner:
     """Tries launch shapes during the first iterations of a search and keeps the fastest.
 
     Every iteration uses the shape of `next`, and then calls `report`, or `failed` if its launch failed. A shape has
     ``trials`` iterations. The median is used, so 3 or more exclude the compilation at a shape's first launch. ``best``
-    is the fastest shape so far; if that of an earlier run is passed, no shape is tried. The search is ``done`` if all
-    shapes are tried, or one has failed.
+    is the fastest shape so far; if that of an earlier run is passed as ``known``, no shape is tried. The search is
+    ``done`` if all shapes are tried, or one has failed.
     """
 
     def __init__(
@@ -46,17 +53,24 @@ class ShapeTuner:
         solution_size: int,
         neighbourhood_size: int,
         trials: int = 10,
-        best: LaunchShape | None = None,
+        known: TunedShape | None = None,
     ) -> None:
         if min(solution_size, neighbourhood_size, trials) < 1:
             raise ValueError(f"sizes {solution_size}, {neighbourhood_size}, {trials} trials; expected at least 1 each")
         self._waiting = candidate_shapes(capabilities.max_team_size, solution_size, neighbourhood_size)
-        self._shape = best or next(self._waiting)
+        self.best = known and known.shape
+        self._shape = self.best or next(self._waiting)
         self._trials = trials
         self._seconds: list[float] = []
         self._best_seconds = float("inf")
-        self.best = best
-        self.done = best is not None
+        self._medians: list[float] = []
+        self._known_s = known.tuning_s if known else 0.0
+        self.done = known is not None
+
+    @property
+    def tuning_s(self) -> float:
+        """Seconds of all trials, by their medians, beyond as many iterations with the best shape."""
+        return self._known_s + self._trials * sum(median - self._best_seconds for median in self._medians)
 
     def next(self) -> LaunchShape:
         """Return the shape for the next iteration; `best` when done."""
@@ -70,6 +84,7 @@ class ShapeTuner:
         if len(self._seconds) < self._trials:
             return
         median = sorted(self._seconds)[(self._trials - 1) // 2]
+        self._medians.append(median)
         if self.best is None or median < self._best_seconds:
             self.best, self._best_seconds = self._shape, median
         self._seconds = []
@@ -120,17 +135,18 @@ class ShapeKey(NamedTuple):
         return cls(*place, kernel.name, source_digest([kernel]), solution_size, neighbourhood_size)
 
 
-def store_shape(key: ShapeKey, shape: LaunchShape) -> None:
-    write_sealed(_path(key), f"{shape.teams} {shape.team_size}".encode())
+def store_shape(key: ShapeKey, tuned: TunedShape) -> None:
+    (teams, team_size), tuning_s = tuned
+    write_sealed(_path(key), f"{teams} {team_size} {tuning_s!r}".encode())
 
 
-def load_shape(key: ShapeKey) -> LaunchShape | None:
-    """Return the shape from `store_shape`, or None if there is none or its file is damaged."""
-    content = read_sealed(_path(key))
-    if content is None:
+def load_shape(key: ShapeKey) -> TunedShape | None:
+    """Return the shape from `store_shape`; None if there is none, or its file is damaged or lacks seconds."""
+    content = (read_sealed(_path(key)) or b"").split()
+    if len(content) != 3:
         return None
-    teams, team_size = content.split()
-    return LaunchShape(int(teams), int(team_size))
+    teams, team_size, tuning_s = content
+    return TunedShape(LaunchShape(int(teams), int(team_size)), float(tuning_s))
 
 
 def _path(key: ShapeKey) -> str:

@@ -12,7 +12,7 @@ import sys
 from cluster.command_line import run
 from cluster.mpi import launcher
 from cluster.programs import PROGRAMS
-from core.program_parser import COMMAND, COMPLETION_VARIABLE, CompletingParser, invocation, refuse_unknown
+from core.program_parser import COMMAND, COMPLETION_VARIABLE, CompletingParser, format_list, invocation, refuse_unknown
 
 MODULE = "cluster"
 
@@ -31,7 +31,8 @@ def main() -> int:
         os.environ[COMPLETION_VARIABLE] = str(len(called.split()) + 1)
     if name in ("--help", "-h"):
         if launcher.rank() == 0:
-            print(list_programs(called))
+            listed = format_list({name: program.title for name, program in PROGRAMS.items()})
+            print(f"usage: {called} PROGRAM [options]\n\n{listed}\n\n`{called} PROGRAM --help` describes a program.")
         return 0
     if name not in PROGRAMS:
         refuse_unknown(called, name, list(PROGRAMS))
@@ -39,13 +40,6 @@ def main() -> int:
     sys.argv = [f"{called} {name}" if called.startswith(COMMAND) else "-m", *rest]
     runpy.run_module(PROGRAMS[name].module, run_name="__main__")
     return 0
-
-
-def list_programs(called: str) -> str:
-    """Return a list of all programs, one a line."""
-    width = max(map(len, PROGRAMS))
-    lines = "\n".join(f"{name.ljust(width)}  {program.title}" for name, program in PROGRAMS.items())
-    return f"usage: {called} PROGRAM [options]\n\n{lines}\n\n`{called} PROGRAM --help` describes a program."
 
 
 if __name__ == "__main__":

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import IO, NoReturn
 
+from cluster import default_communicator
 from cluster.mpi import launcher
 from cluster.mpi.consistency import require_equal_arguments
-from cluster.mpi.default import default_communicator
 from cluster.mpi.failures import abort
 from cluster.mpi.mpi_communicator import LaunchError
 from core.errors import UserError, did_you_mean

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-
-class ClusterProgram(NamedTuple):
-    """A program of this package: a line of description, and the name of its module.
-
-    It is a name, since some modules import packages that this one must not.
-    """
-
-    title: str
-    module: str
-
+from core.program_parser import ConsoleProgram
 
 PROGRAMS = {
-    "check": ClusterProgram(
+    "check": ConsoleProgram(
         "measure the ranks it is started with: messages, reductions, speed", "drivers.cluster_programs.check"
     ),
-    "launch": ClusterProgram(
+    "launch": ConsoleProgram(
         "start a program over ranks, here, on a list of hosts or within Slurm", "cluster.launch.job"
     ),
-    "slurm": ClusterProgram("write a Slurm batch script that requeues an unfinished job", "cluster.launch.slurm"),
-    "setup": ClusterProgram("set up this environment's mpirun for many ranks on few cores", "cluster.setup"),
+    "slurm": ConsoleProgram("write a Slurm batch script that requeues an unfinished job", "cluster.launch.slurm"),
+    "setup": ConsoleProgram("set up this environment's mpirun for many ranks on few cores", "cluster.setup"),
 }

@@ -6,8 +6,8 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Sequence
-from typing import Any, NoReturn
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn
 
 from core.errors import UserError, did_you_mean, shorten
 
@@ -17,6 +17,31 @@ COMPLETION_VARIABLE = "_ARGCOMPLETE"
 """Variable by which a shell requests completions, through `argcomplete`."""
 INVALID_CHOICE = re.compile(r"argument .*: invalid choice: '(?P<value>[^']*)'")
 """Error of `argparse` for a value that an option does not take."""
+
+WIDTH = 80
+"""Columns of a list of programs."""
+
+
+class ConsoleProgram(NamedTuple):
+    """A program of a command: a line of description, its module, and words before its arguments.
+
+    The module is a name, since some programs are in packages that the command's package must not import.
+    """
+
+    title: str
+    module: str
+    words: tuple[str, ...] = ()
+
+
+def format_list(titles: Mapping[str, str]) -> str:
+    """Return a list of programs, with their titles in a column."""
+    import textwrap
+
+    column = max(map(len, titles)) + 2
+    return "\n".join(
+        textwrap.fill(title, WIDTH, initial_indent=name.ljust(column), subsequent_indent=" " * column)
+        for name, title in titles.items()
+    )
 
 
 def invocation(module: str) -> str:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from core.ant_colony import LOCAL_SEARCHES, STRATEGIES, VARIANTS, Settings
 from drivers.options.declaration import StopOptions
-from drivers.options.output_files import OutputFile
 from drivers.options.tours import TourOptions
 from drivers.runs.workload_main import driver, exit_with
 from drivers.workload import tours
@@ -51,7 +50,6 @@ class AntOptions(
 ):
     """Options of ant colony optimisation; an option of `Settings` is None unless given."""
 
-    drop: tuple[str, ...] = ()
     ants: int | None = None
     alpha: float | None = None
     beta: float | None = None
@@ -66,11 +64,6 @@ class AntOptions(
     smoothing: float | None = None
     colonies: int | None = None
     exchange: int | None = None
-    tour: OutputFile | None = None
-    svg: OutputFile | None = None
-    history: bool = False
-    curve: OutputFile | None = None
-    plot: OutputFile | None = None
 
     def settled(self) -> AntOptions:
         """Return these options with defaults filled in. Refuse options without effect and invalid stop criteria."""

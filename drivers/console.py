@@ -12,23 +12,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import NamedTuple
 
 import drivers
-from core.program_parser import COMMAND, COMPLETION_VARIABLE, refuse_unknown
+from core.program_parser import COMMAND, COMPLETION_VARIABLE, ConsoleProgram, format_list, refuse_unknown
 
 DRIVERS = "drivers."
-WIDTH = 80
-
-
-class ConsoleProgram(NamedTuple):
-    """A program other than a workload: a line of description, its module, and words before its arguments."""
-
-    title: str
-    module: str
-    words: tuple[str, ...] = ()
 
 
 PROGRAMS_BEFORE_WORKLOADS = {
@@ -110,16 +100,6 @@ def print_list(_: Sequence[str] | None) -> int:
     print(format_list(titles))
     print(f"\nMore: `{COMMAND} PROGRAM --help`; version: `{COMMAND} --version`.")
     return 0
-
-
-def format_list(titles: Mapping[str, str]) -> str:
-    import textwrap
-
-    column = max(map(len, titles)) + 2
-    return "\n".join(
-        textwrap.fill(title, WIDTH, initial_indent=name.ljust(column), subsequent_indent=" " * column)
-        for name, title in titles.items()
-    )
 
 
 def print_version(_: Sequence[str] | None) -> int:

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.errors import UserError
 from core.exact import BOUNDS, STARTS
-from drivers.options.output_files import OutputFile
-from drivers.options.tours import TourOptions
+from drivers.options.tours import MatrixOptions, TourOptions
 from drivers.runs.workload_main import driver, exit_with
 from drivers.workload import tours
 from drivers.workload.declaration import RepetitionResult, Task, VerifierVerdict
@@ -41,6 +40,7 @@ MOST_VERIFIED = 20
 @dataclass(frozen=True)
 class ExactOptions(
     TourOptions,
+    MatrixOptions,
     table="exact",
     chosen=f"{DEFAULT_INSTANCE} if it is found, else {GENERATED_INSTANCE}",
     matrix="a symmetric matrix of distances",
@@ -51,9 +51,6 @@ class ExactOptions(
 ):
     """Options of exact search; an option of the search is None by default."""
 
-    instance: str | None = None
-    matrix: str | None = None
-    drop: tuple[str, ...] = ()
     bound: str | None = None
     depth: int | None = None
     mapping: str = "native"
@@ -61,15 +58,6 @@ class ExactOptions(
     start: str = STARTS[0]
     count: bool = False
     verify: bool = False
-    tour: OutputFile | None = None
-    svg: OutputFile | None = None
-    history: bool = False
-    curve: OutputFile | None = None
-    plot: OutputFile | None = None
-
-    @property
-    def names_instance(self) -> bool:
-        return bool(self.instance or self.matrix)
 
     def refuse_idle(self) -> None:
         self.refuse_without(self.bound in ("edges", "none"), "--bound edges or none", "depth")
@@ -103,14 +91,13 @@ class ExactWorkload(tours.TourWorkload[ExactOptions, "ExactSearch", "Solution"])
 
     def load(self, options: ExactOptions, ranks: int) -> Task[ExactOptions, TspInstance]:
         options.refuse_idle()
-        instance = tours.small_instance(options, options.matrix, DEFAULT_INSTANCE, GENERATED_INSTANCE, symmetric=True)
+        instance = tours.small_instance(options, DEFAULT_INSTANCE, GENERATED_INSTANCE, symmetric=True)
         if options.verify and instance.n > MOST_VERIFIED:
             raise UserError(
                 f"--verify: found {instance.n} cities in {instance.name}, expected at most {MOST_VERIFIED}: the "
                 "memory of Held and Karp's dynamic programming doubles with each city (--peers has exact solvers for "
                 "more)"
             )
-        tours.refuse_blank_drawing(options, instance)
         return Task(options, instance, instance.source)
 
     def make_search(self, place: SearchPlace, problem: TspInstance, options: ExactOptions) -> ExactSearch:

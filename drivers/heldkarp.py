@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 from core.errors import UserError
 from drivers.cli.messages import print_note
 from drivers.options.dynamic_programming import DpOptions
-from drivers.options.output_files import OutputFile
-from drivers.options.tours import InstanceOptions
+from drivers.options.tours import MatrixOptions
 from drivers.runs.workload_main import driver, exit_with
 from drivers.workload import tours
 from drivers.workload.declaration import RepetitionResult, Task, VerifierVerdict, describe_gap
@@ -43,7 +42,7 @@ MOST_ASYMMETRIC = 20
 @dataclass(frozen=True)
 class HeldKarpOptions(
     DpOptions,
-    InstanceOptions,
+    MatrixOptions,
     table="held_karp",
     matrix="a matrix of distances, symmetric or not",
     default_k=DEFAULT_K,
@@ -51,16 +50,8 @@ class HeldKarpOptions(
 ):
     """Options of Held and Karp's dynamic programming."""
 
-    matrix: str | None = None
-    drop: tuple[str, ...] = ()
     k: int | None = None
     verify: bool = False
-    tour: OutputFile | None = None
-    svg: OutputFile | None = None
-
-    @property
-    def names_instance(self) -> bool:
-        return bool(self.instance or self.matrix)
 
     def refuse_idle(self) -> None:
         self.refuse_seed()
@@ -134,8 +125,7 @@ class HeldKarpWorkload(DpWorkload[HeldKarpOptions, "TspInstance", "AnySubsetSear
 
     def load(self, options: HeldKarpOptions, ranks: int) -> Task[HeldKarpOptions, TspInstance]:
         options.refuse_idle()
-        instance = tours.small_instance(options, options.matrix, "gr21", "uniform:20:seed=1", symmetric=False)
-        tours.refuse_blank_drawing(options, instance)
+        instance = tours.small_instance(options, "gr21", "uniform:20:seed=1", symmetric=False)
         return Task(options.settled(instance), instance, instance.source)
 
     def make_search(self, place: SearchPlace, problem: TspInstance, options: HeldKarpOptions) -> AnySubsetSearch:

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from core.errors import UserError
-from drivers.options.output_files import OutputFile
 from drivers.options.tours import TourOptions
 from drivers.runs.workload_main import driver, exit_with
 from drivers.workload import tours
@@ -37,17 +36,11 @@ MOVES = 10**9
 class ClimbOptions(TourOptions, table="hill_climbing", takes="TspTour"):
     """Options of hill climbing."""
 
-    drop: tuple[str, ...] = ()
     climbers: int = 2000
     start: str = "oneil2011"
     scan: str = "auto"
     mapping: str = "native"
     assign: str | None = None
-    tour: OutputFile | None = None
-    svg: OutputFile | None = None
-    history: bool = False
-    curve: OutputFile | None = None
-    plot: OutputFile | None = None
 
 
 class HillClimbingWorkload(tours.TourWorkload[ClimbOptions, "HillClimbing", "HillClimbOutcome"]):

@@ -19,7 +19,6 @@ from core.local_search.algorithms import ALGORITHMS
 from drivers.options.declaration import Options, option_flag
 from drivers.options.initial import start_solutions
 from drivers.options.local_search import SearchOptions
-from drivers.options.output_files import OutputFile
 from drivers.options.tours import InstanceOptions
 from drivers.runs.workload_main import driver, exit_with
 from drivers.workload import tours
@@ -63,10 +62,7 @@ class TspOptions(
 
     algorithm: str = "auto"
     neighbourhood: str = "2opt"
-    drop: tuple[str, ...] = ()
     window: int | None = None
-    tour: OutputFile | None = None
-    svg: OutputFile | None = None
 
     def of_local_search(self) -> list[str]:
         """Return the given options that iterated 3-opt lacks, as written."""

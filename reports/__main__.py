@@ -92,10 +92,10 @@ def _print(text: str) -> int:
 def _write_ioh(records: Sequence[Record], options: argparse.Namespace) -> Sequence[Path]:
     if not records:
         raise RecordError("no records in the files")
-    written = iohprofiler.write(records, options.out)
-    for note in written.notes:
+    files, notes = iohprofiler.write(records, options.out)
+    for note in notes:
         print(f"note: {note}", file=sys.stderr)
-    return written.files
+    return files
 
 
 def print_paths(written: Sequence[Path]) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from reports.records import frame
 from reports.records.environment import EMULATED_HOSTS, EMULATED_NETWORK
 from reports.records.files import Record, RecordError, group_by, merge, require_equal_work
+from reports.records.meters import LEAST_UPDATES
 from reports.statistics.medians import median_interval
 
 if TYPE_CHECKING:
@@ -185,7 +186,6 @@ def _rate_row(rows: pandas.DataFrame) -> dict[str, Any]:
     """Return the rate of one configuration from its repetitions."""
     warm = _warm(rows)
     rate = median_interval(list(warm["work_per_s"]))
-    energy = warm[["gpu_j", "package_j"]].astype(float).sum(axis=1, min_count=1) / warm["work"]
     first = rows[rows["kind"].isin(["proof", "fixed"])].groupby("record").first()
     return {
         "rate": rate.value,
@@ -196,10 +196,24 @@ def _rate_row(rows: pandas.DataFrame) -> dict[str, Any]:
         "evaluations_per_s": warm["evaluations_per_s"].astype(float).median(),
         "repetitions": len(warm),
         "first_call_s": (first["compile_s"] + first["start_s"].astype(float).fillna(0)).min() if len(first) else None,
-        "joules": energy.median(),
+        "joules": _joules(warm),
         "others_cores": warm["others_cores"].astype(float).mean(),
         "communication": warm["communication_share"].astype(float).median(),
     }
+
+
+def _joules(warm: pandas.DataFrame) -> float | None:
+    """Return the joules of a unit over all repetitions, by the sources that count over such a time; None without one.
+
+    A source counts if every repetition has it, and all together take at least `LEAST_UPDATES` of its updates.
+    """
+    sums = [
+        warm[f"{source}_j"].sum()
+        for source in ("gpu", "package")
+        if warm[f"{source}_j"].notna().all()
+        and warm["running_s"].sum() >= LEAST_UPDATES * warm[f"{source}_update_s"].astype(float).max()
+    ]
+    return float(sum(sums) / warm["work"].sum()) if sums else None
 
 
 def _warm(rows: pandas.DataFrame) -> pandas.DataFrame:

@@ -61,11 +61,13 @@ def plan_launch(asked: LaunchRequest, started: Sequence[str], resources: LaunchR
             f"--hosts {asked.path}: found a Slurm allocation, which names the hosts; expected only one of the two"
         )
     layout = plan_layout(asked, resources, cores_per_rank(started))
-    if allocation is not None and resources.srun and not resources.mpirun_takes_allocation:
-        return srun_command(asked, layout, started, resources.srun)
-    if resources.mpirun is None:
+    if allocation is not None and resources.srun:
+        words = srun_words(asked, layout, resources.srun)
+    elif resources.mpirun is not None:
+        words = mpirun_words(asked, layout, resources.mpirun, resources)
+    else:
         raise UserError("found no mpirun beside this Python or on the path, expected one: pip install 'onekernel[mpi]'")
-    return mpirun_command(asked, layout, started, resources)
+    return LaunchCommand([*words, *asked.further, *started], layout.notes)
 
 
 def cores_per_rank(started: Sequence[str]) -> int | None:
@@ -147,11 +149,8 @@ def require_max_slots(asked: LaunchRequest, ranks: int, per_host: int | None) ->
 # --- the launchers' words ---
 
 
-def mpirun_command(
-    asked: LaunchRequest, layout: RankLayout, started: Sequence[str], resources: LaunchResources
-) -> LaunchCommand:
-    assert resources.mpirun is not None
-    words = [resources.mpirun, "-n", str(layout.ranks)]
+def mpirun_words(asked: LaunchRequest, layout: RankLayout, mpirun: str, resources: LaunchResources) -> list[str]:
+    words = [mpirun, "-n", str(layout.ranks)]
     if resources.is_root:
         words.append("--allow-run-as-root")
     if asked.path:
@@ -163,7 +162,7 @@ def mpirun_command(
     if elsewhere or number_of_hosts(asked, resources) > 1:
         names = sorted(name for name in resources.environment if name in FORWARDED or name.startswith(FORWARDED_PREFIX))
         words += [word for name in names for word in ("-x", name)]
-    return LaunchCommand([*words, *asked.further, *started], layout.notes)
+    return words
 
 
 def mapping_options(layout: RankLayout, further: Sequence[str]) -> list[str]:
@@ -183,8 +182,8 @@ def mapping_options(layout: RankLayout, further: Sequence[str]) -> list[str]:
     return words
 
 
-def srun_command(asked: LaunchRequest, layout: RankLayout, started: Sequence[str], srun: str) -> LaunchCommand:
-    """Return the command of Slurm, which forwards its environment; refuses to continue after lost ranks."""
+def srun_words(asked: LaunchRequest, layout: RankLayout, srun: str) -> list[str]:
+    """Return the words of Slurm's launcher, which forwards its environment; refuses to continue after lost ranks."""
     if asked.fault_tolerant:
         raise UserError("--fault-tolerant: found srun, which ends all ranks when one is killed, expected an mpirun")
     words = [srun, "--mpi=pmix", f"--ntasks={layout.ranks}"]
@@ -196,4 +195,4 @@ def srun_command(asked: LaunchRequest, layout: RankLayout, started: Sequence[str
         words.append("--cpu-bind=none")
     if layout.is_crowded:
         words.append("--overcommit")
-    return LaunchCommand([*words, *asked.further, *started], layout.notes)
+    return words

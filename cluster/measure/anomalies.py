@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from statistics import median
 
-from cluster.measure.measurement import ClusterMeasurement, RankSpeed
-from cluster.mpi.consistency import MOST_NAMED, format_ranks
+from cluster.measure.measurement import RankSpeed
+from cluster.mpi.consistency import format_ranks, join_names
 
 SLOW = 0.8
 """A rank is slow if it computes at less than this part of the median of similar ranks."""
@@ -17,18 +17,10 @@ LOW_CLOCK = 0.8
 """A processor's clock is low below this part of the median of all."""
 
 
-def find_anomalies(measured: ClusterMeasurement, conditions: Sequence[Mapping[str, object]] = ()) -> list[str]:
-    """List all anomalies, a sentence each.
-
-    ``conditions`` are readings of `reports.records.meters` for each rank while it computed: clocks in MHz, reasons of
-    GPU throttling.
-    """
-    return [
-        *find_slow_ranks(measured.ranks),
-        *find_crowded_hosts(measured.ranks),
-        *find_throttled(measured.ranks, conditions),
-        *find_unequal_versions(measured.ranks),
-    ]
+def find_anomalies(ranks: Sequence[RankSpeed]) -> Iterator[str]:
+    """Yield all anomalies, a sentence each."""
+    for find in (find_slow_ranks, find_crowded_hosts, find_throttled, find_unequal_versions):
+        yield from find(ranks)
 
 
 def find_slow_ranks(ranks: Sequence[RankSpeed]) -> Iterator[str]:
@@ -61,14 +53,14 @@ def find_crowded_hosts(ranks: Sequence[RankSpeed]) -> Iterator[str]:
             )
 
 
-def find_throttled(ranks: Sequence[RankSpeed], conditions: Sequence[Mapping[str, object]]) -> Iterator[str]:
+def find_throttled(ranks: Sequence[RankSpeed]) -> Iterator[str]:
     """Yield throttled GPUs with the reasons, and processors with a lower clock than the others."""
     clocks: dict[str, list[tuple[int, float]]] = {}
-    for rank, condition in zip(ranks, conditions, strict=False):
-        reasons = condition.get("throttled_by")
+    for rank in ranks:
+        reasons = rank.conditions.get("throttled_by")
         if isinstance(reasons, list) and reasons:
             yield f"rank {rank.rank} ({rank.host}): its GPU is throttled by {join_names(reasons)}"
-        clock = condition.get("cpu_mhz_mean")
+        clock = rank.conditions.get("cpu_mhz_mean")
         if isinstance(clock, float):
             clocks.setdefault(rank.device, []).append((rank.rank, clock))
     for device, measured in clocks.items():
@@ -91,9 +83,3 @@ def find_unequal_versions(ranks: Sequence[RankSpeed]) -> Iterator[str]:
             where = join_names(dict.fromkeys(rank.host for rank in others))
             unlike = format_ranks([rank.rank for rank in others])
             yield f"{name}: found {theirs} on {unlike} ({where}), elsewhere {reference}"
-
-
-def join_names(names: Iterable[str]) -> str:
-    several = list(names)
-    more = f" and {len(several) - MOST_NAMED} more" if len(several) > MOST_NAMED else ""
-    return ", ".join(several[:MOST_NAMED]) + more

@@ -47,8 +47,9 @@ class RankSpeed:
 
     ``device`` is the name of the processor or GPU, with 1 core if it is a core or a GPU, which needs one core of its
     host; ranks share ``host_cores``. ``rate`` counts units of work per second while all ranks work, and
-    ``rate_in_turn`` while the others of its host wait. ``unit`` is plural, such as moves. ``kernel`` is workload and
-    instance of the measurement. ``versions`` are those of Python, NumPy, MPI and the suite's sources, by name.
+    ``rate_in_turn`` while the others of its host wait. ``kernel`` is workload and instance of the measurement.
+    ``versions`` are those of Python, NumPy, MPI and the suite's sources, by name. ``conditions`` are readings of
+    `reports.records.meters` while all computed: clocks in MHz, reasons of GPU throttling.
     """
 
     rank: int
@@ -58,10 +59,10 @@ class RankSpeed:
     cores: int
     host_cores: int
     rate: float
-    unit: str
     kernel: str
     rate_in_turn: float
     versions: Mapping[str, str]
+    conditions: Mapping[str, object]
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,15 @@ import time
 from collections.abc import Sequence
 from itertools import combinations, pairwise
 from statistics import median
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cluster.measure import serialised_timing
 from cluster.measure.measurement import Link, Network
+from cluster.mpi import idle_waiting
+
+if TYPE_CHECKING:
+    from mpi4py.MPI import Intracomm
 
 SIZES = (0, 256, 4 << 10, 32 << 10, 256 << 10, 2 << 20)
 """Bytes of the messages."""
@@ -41,28 +45,28 @@ def choose_evenly(pairs: Sequence[tuple[int, int]], most_pairs: int) -> list[tup
     return [pairs[number * len(pairs) // count] for number in range(count)]
 
 
-def measure_links(world: serialised_timing.Intracomm, hosts: Sequence[str]) -> list[Link]:
+def measure_links(world: Intracomm, hosts: Sequence[str]) -> list[Link]:
     """Measure the chosen pairs one after another; every rank calls it, and returns links with itself as source."""
     me, links = world.Get_rank(), []
     pairs = choose_pairs(hosts)
     for number, (source, target) in enumerate(pairs):
         if me == target:
-            serialised_timing.wait_for_turn(world, source)
+            idle_waiting.wait_for_turn(world, source)
             for size in SIZES:
                 reply(world, source, size)
         if me != source:
             continue
         if number and pairs[number - 1][0] != me:
-            serialised_timing.wait_for_turn(world, pairs[number - 1][0])
-        serialised_timing.pass_turn(world, target)
+            idle_waiting.wait_for_turn(world, pairs[number - 1][0])
+        idle_waiting.pass_turn(world, target)
         network = fit_network(SIZES, [time_half_trip(world, target, size) for size in SIZES])
         links.append(Link(source, target, hosts[source] == hosts[target], *network))
         if number + 1 < len(pairs) and pairs[number + 1][0] != me:
-            serialised_timing.pass_turn(world, pairs[number + 1][0])
+            idle_waiting.pass_turn(world, pairs[number + 1][0])
     return links
 
 
-def time_half_trip(world: serialised_timing.Intracomm, target: int, size: int) -> float:
+def time_half_trip(world: Intracomm, target: int, size: int) -> float:
     """Return half the median time of trips to a rank and back, in seconds; the target calls `reply`."""
     words = np.zeros(size, np.uint8)
     trips: list[float] = []
@@ -78,7 +82,7 @@ def time_half_trip(world: serialised_timing.Intracomm, target: int, size: int) -
     return median(trips[1:]) / 2
 
 
-def reply(world: serialised_timing.Intracomm, source: int, size: int) -> None:
+def reply(world: Intracomm, source: int, size: int) -> None:
     """Send back each message of `time_half_trip`."""
     from mpi4py import MPI
 

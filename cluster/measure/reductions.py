@@ -6,11 +6,15 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from statistics import median
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cluster.measure import serialised_timing
 from cluster.measure.measurement import Reduction
+from cluster.mpi import idle_waiting
+
+if TYPE_CHECKING:
+    from mpi4py.MPI import Intracomm
 
 SIZES = (8, 64, 1 << 10, 16 << 10, 128 << 10, 1 << 20)
 """Bytes of each rank's array."""
@@ -29,7 +33,7 @@ def numbers_of_ranks(size: int) -> list[int]:
     return [count for count in (2**power for power in range(1, 32)) if count < size] + [size]
 
 
-def measure_reductions(world: serialised_timing.Intracomm) -> list[Reduction]:
+def measure_reductions(world: Intracomm) -> list[Reduction]:
     """Measure the first 2, 4, 8, ... and all ranks while the others sleep; every rank calls it.
 
     ``world`` is mpi4py's communicator, of two ranks or more. Rank 0 gets the measurements, other ranks an empty list.
@@ -45,15 +49,15 @@ def measure_reductions(world: serialised_timing.Intracomm) -> list[Reduction]:
     return reductions if world.Get_rank() == 0 else []
 
 
-def growing_groups(world: serialised_timing.Intracomm) -> Iterator[serialised_timing.Intracomm]:
+def growing_groups(world: Intracomm) -> Iterator[Intracomm]:
     """Yield communicators of the first 2, 4, 8, ... and all ranks to their members; all ranks iterate, others sleep."""
     me, before = world.Get_rank(), 1
     for count in numbers_of_ranks(world.Get_size()):
         if me == 0:
             for newcomer in range(before, count):
-                serialised_timing.pass_turn(world, newcomer)
+                idle_waiting.pass_turn(world, newcomer)
         elif before <= me < count:
-            serialised_timing.wait_for_turn(world, 0)
+            idle_waiting.wait_for_turn(world, 0)
         before = count
         if me < count:
             ranks = world.Create_group(world.Get_group().Incl(list(range(count))))
@@ -61,7 +65,7 @@ def growing_groups(world: serialised_timing.Intracomm) -> Iterator[serialised_ti
             ranks.Free()
 
 
-def time_batches(ranks: serialised_timing.Intracomm, call: Callable[[], None]) -> list[float]:
+def time_batches(ranks: Intracomm, call: Callable[[], None]) -> list[float]:
     """Time batches of calls that these ranks make together; return the seconds of a call on the slowest rank."""
     from mpi4py import MPI
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 
@@ -19,12 +18,8 @@ from cluster.model.interconnects import Interconnect, RankLocations
 LOOP = 8
 """Number of successive reductions after which the time of a further one is constant."""
 
-
-class MessageRound(NamedTuple):
-    """Simultaneous messages: their sources and targets."""
-
-    source: np.ndarray
-    target: np.ndarray
+MessageRound = tuple[np.ndarray, np.ndarray]
+"""Simultaneous messages: their sources and targets."""
 
 
 @cache
@@ -57,10 +52,10 @@ def recursive_doubling(ranks: int) -> Iterator[MessageRound]:
     rest = ranks - (1 << (ranks.bit_length() - 1))
     even, odd = np.arange(0, 2 * rest, 2), np.arange(1, 2 * rest, 2)
     chosen = np.concatenate([odd, np.arange(2 * rest, ranks)])
-    yield MessageRound(even, odd)
+    yield even, odd
     for distance in powers(len(chosen)):
-        yield MessageRound(chosen, chosen[np.arange(len(chosen)) ^ distance])
-    yield MessageRound(odd, even)
+        yield chosen, chosen[np.arange(len(chosen)) ^ distance]
+    yield odd, even
 
 
 def hierarchical_reduction(ranks: int, ranks_per_host: int) -> Iterator[MessageRound]:
@@ -70,10 +65,10 @@ def hierarchical_reduction(ranks: int, ranks_per_host: int) -> Iterator[MessageR
     numbers = np.arange(len(leaders))
     inside = [(everyone[everyone % ranks_per_host % (2 * d) == d], d) for d in powers(ranks_per_host)]
     between = [(leaders[numbers % (2 * d) == d], ranks_per_host * d) for d in powers(len(leaders))]
-    up = [MessageRound(source, source - distance) for source, distance in [*inside, *between]]
+    up = [(source, source - distance) for source, distance in [*inside, *between]]
     yield from up
     for source, target in up[::-1]:
-        yield MessageRound(target, source)
+        yield target, source
 
 
 def powers(count: int) -> list[int]:

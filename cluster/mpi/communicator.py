@@ -1,14 +1,20 @@
-"""Protocol of a communicator: the calls that ranks make together, alone (`solo`) or over MPI (`mpi_communicator`)."""
+"""Communicator of ranks: the calls that they make together, alone (`solo`) or over MPI (`mpi_communicator`).
+
+An error that one rank alone raises leaves the others waiting for it. So work that ranks do apart, such as reading a
+file or making a search, ends with an exchange of errors (`Communicator.on_all`), and all ranks raise the same one.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Protocol, TypeVar
+from contextlib import suppress
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from cluster.mpi.shared_words import SharedCounter, SharedMinimum, Word
+from core.errors import UserError
 
 T = TypeVar("T")
 Summand = TypeVar("Summand", int, np.integer, np.ndarray)
@@ -40,12 +46,13 @@ class Communicator(Protocol):
     rank: int
     size: int
     local_rank: int
-    is_silent: bool
-    survives: bool
-    lost: Sequence[int]
+    is_silent: bool = False
+    survives: bool = False
+    lost: Sequence[int] = ()
 
     def host(self) -> str:
         """Return a name of host and process space, equal for ranks that can share memory."""
+        return host_name()
 
     def minloc(self, value: int, index: int) -> tuple[int, int]:
         """Return the least value of all ranks and its index; of equal values the smallest index.
@@ -92,20 +99,38 @@ class Communicator(Protocol):
     def on_first(self, act: Callable[[], T], *, is_long: bool = True) -> T:
         """Call a function on rank 0 alone; return its result, or raise its error, on every rank.
 
-        The function does not communicate. Other ranks wait in sleep if it ``is_long``.
+        In a rehearsal, other ranks get None; else see `on_all`.
         """
+        own: Callable[[], Any] = act if self.rank == 0 else lambda: None
+        return self.bcast(self.on_all(own, is_long=is_long))
 
     def on_all(self, act: Callable[[], T], *, is_long: bool = True) -> T:
         """Call a function on every rank; return its own result, or raise the first failing rank's error on every rank.
 
-        The function does not communicate.
+        The function does not communicate. Ranks wait for each other in sleep if it ``is_long``. The error has the
+        attribute ``on_rank``, the first rank that raised it.
         """
+        if self.size == 1 or self.is_silent:
+            return act()
+        own: BaseException | None = None
+        try:
+            result = act()
+        except BaseException as error:
+            own = error
+        if is_long:
+            self.assemble()
+        everyone = self.gather(None if own is None else _sent_error(own, self.rank))
+        sent = self.bcast(next(filter(None, everyone or ()), None))
+        if sent is not None:
+            raise own if own is not None and sent[-1]["on_rank"] == self.rank else _restored_error(*sent)
+        return result
 
     def is_awaited(self) -> bool:
         """Return True if another rank waits for a call that this rank, which has failed, will not make.
 
         Every rank that fails calls this before it raises its error.
         """
+        return False
 
     def departed(self) -> int | None:
         """Return a rank that has ended, None if all take part.
@@ -113,6 +138,7 @@ class Communicator(Protocol):
         For waits outside MPI, such as in a kernel: a call costs a few microseconds a rank and needs no other rank.
         Killed ranks are not reported: their launcher ends all others.
         """
+        return None
 
     def barrier(self) -> None:
         """Wait for all ranks."""
@@ -128,9 +154,11 @@ class Communicator(Protocol):
 
     def counter(self) -> SharedCounter:
         """Make a counter from which ranks take numbers without synchronisation; all ranks call this."""
+        return SharedCounter(self.word())
 
     def least(self, value: int) -> SharedMinimum:
         """Make a minimum with an initial value that ranks lower without synchronisation; all ranks call this."""
+        return SharedMinimum(self.word(), value)
 
 
 def gather_on_all(ranks: Communicator, item: T) -> list[T]:
@@ -163,3 +191,32 @@ def check_summand(summand: object) -> None:
     kind = summand.dtype if isinstance(summand, np.ndarray | np.generic) else type(summand)
     if kind is not int and not (isinstance(kind, np.dtype) and kind.kind in "iu"):
         raise TypeError(f"ranks add up integers and arrays of integers, found {kind}")
+
+
+# --- errors as messages between ranks ---
+
+
+def _sent_error(error: BaseException, rank: int) -> tuple[type[BaseException], tuple[Any, ...], dict[str, Any]]:
+    """Return the parts of an error for other ranks, or of one with its text if they cannot be sent."""
+    import pickle
+
+    error.__dict__["on_rank"] = rank
+    # `args` lacks a file's name, which the method of Python's own class has.
+    sent = type(error), tuple(_builtin(type(error)).__reduce__(error)[1]), error.__dict__
+    with suppress(Exception):
+        if str(_restored_error(*pickle.loads(pickle.dumps(sent)))) == str(error):
+            return sent
+    is_users = getattr(error, "exit_code", None) == UserError.exit_code
+    return _sent_error(UserError(str(error)) if is_users else RuntimeError(f"{type(error).__name__}: {error}"), rank)
+
+
+def _restored_error(kind: type[BaseException], arguments: tuple[Any, ...], state: dict[str, Any]) -> BaseException:
+    """Return an error from its parts; unlike pickle, this calls no constructor outside of Python's own classes."""
+    error = kind.__new__(kind, *arguments)
+    _builtin(kind).__init__(error, *arguments)
+    error.__dict__.update(state)
+    return error
+
+
+def _builtin(kind: type[BaseException]) -> type[BaseException]:
+    return next(base for base in kind.__mro__ if base.__module__ == "builtins")

@@ -15,8 +15,7 @@ from typing import cast
 import numpy as np
 
 from cluster.mpi import idle_waiting, launcher
-from cluster.mpi.agreement import CommunicatorBase
-from cluster.mpi.communicator import Message, Summand, T, check_pair, check_summand, host_name
+from cluster.mpi.communicator import Communicator, Message, Summand, T, check_pair, check_summand
 from cluster.mpi.failures import abort, liveness, lost_hosts
 from cluster.mpi.shared_words import LocalWord, WindowWord, Word, WordWindow
 
@@ -36,16 +35,13 @@ class LaunchError(RuntimeError):
     exit_code = 2
 
 
-class Mpi(CommunicatorBase):
+class Mpi(Communicator):
     """The communicator of a rank under MPI, one for a process (`cluster.default_communicator`).
 
     Making it starts MPI and installs what `cluster.mpi.failures` has, so that a rank that fails, leaves the others or
     is cut off ends the job. Raises `LaunchError` if mpi4py is missing, or belongs to another MPI than the launcher:
     every process would then be rank 0.
     """
-
-    is_silent = survives = False
-    lost: Sequence[int] = ()
 
     def __init__(self) -> None:
         try:
@@ -86,9 +82,6 @@ class Mpi(CommunicatorBase):
 
     def _make_liveness(self, mpi: ModuleType) -> liveness.Liveness:
         return liveness.own_liveness(mpi)
-
-    def host(self) -> str:
-        return host_name()
 
     def minloc(self, value: int, index: int) -> tuple[int, int]:
         check_pair(value, index)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from cluster.mpi.agreement import CommunicatorBase
 from cluster.mpi.communicator import Communicator, Message, T
 from cluster.mpi.shared_words import LocalWord, SharedCounter, Word
 from cluster.mpi.solo import Solo
@@ -29,7 +28,7 @@ def _forward(name: str, sent: Callable[..., Iterable[object]] = lambda *_: ()) -
     return call
 
 
-class TimedCommunicator(CommunicatorBase):
+class TimedCommunicator(Communicator):
     """A communicator that forwards every call and adds up their ``seconds`` since `reset`, including waiting.
 
     ``sent_bytes`` counts arrays and numbers of fixed size that this rank sent, without forwarding inside MPI. Pickled
@@ -38,17 +37,12 @@ class TimedCommunicator(CommunicatorBase):
 
     def __init__(self, ranks: Communicator) -> None:
         self.wrapped = ranks
-        self.rank = ranks.rank
-        self.size = ranks.size
-        self.local_rank = ranks.local_rank
-        self.is_silent = ranks.is_silent
-        self.survives = ranks.survives
-        self.lost = ranks.lost
+        self.rank, self.size, self.local_rank = ranks.rank, ranks.size, ranks.local_rank
+        self.is_silent, self.survives, self.lost = ranks.is_silent, ranks.survives, ranks.lost
         self.reset()
 
     def reset(self) -> None:
         self.seconds = 0.0
-        self.calls = 0
         self.sent_bytes = 0
 
     def timed(self, call: Callable[..., T], sent: Iterable[object], *arguments: object) -> T:
@@ -57,7 +51,6 @@ class TimedCommunicator(CommunicatorBase):
         began = time.perf_counter()
         result = call(*arguments)
         self.seconds += time.perf_counter() - began
-        self.calls += 1
         return result
 
     minloc = _forward("minloc", lambda self, value, index: [PAIR])
@@ -110,9 +103,7 @@ class Rehearsal(Solo):
     is_silent = True
 
     def __init__(self, ranks: Communicator) -> None:
-        self.rank = ranks.rank
-        self.size = ranks.size
-        self.local_rank = ranks.local_rank
+        self.rank, self.size, self.local_rank = ranks.rank, ranks.size, ranks.local_rank
 
     def transfer(self, messages: Sequence[Message]) -> None:
         """Send and receive nothing."""

@@ -6,22 +6,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cluster.mpi.agreement import CommunicatorBase
-from cluster.mpi.communicator import Message, Summand, T, check_pair, check_summand, host_name
+from cluster.mpi.communicator import Communicator, Message, Summand, T, check_pair, check_summand
 from cluster.mpi.shared_words import LocalWord, Word
 
 
-class Solo(CommunicatorBase):
+class Solo(Communicator):
     """The communicator of a process alone, which returns what it is given."""
 
     rank = 0
     size = 1
     local_rank = 0
-    is_silent = survives = False
-    lost: Sequence[int] = ()
-
-    def host(self) -> str:
-        return host_name()
 
     def minloc(self, value: int, index: int) -> tuple[int, int]:
         check_pair(value, index)
@@ -53,9 +47,6 @@ class Solo(CommunicatorBase):
 
     def receive(self, items: np.ndarray, source: int) -> None:
         raise ValueError(f"rank {source} of a process alone")
-
-    def departed(self) -> int | None:
-        return None
 
     def barrier(self) -> None:
         """Return at once; see `Communicator`."""

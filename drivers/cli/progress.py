@@ -1,11 +1,12 @@
-"""A progress bar on rank 0, on a terminal or in a notebook; else a stand-in that imports nothing."""
+"""A progress bar on rank 0, on a terminal or in a notebook; else none, and nothing is imported."""
 
 from __future__ import annotations
 
 import html
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Self
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TYPE_CHECKING
 
 from core.errors import UserError
 
@@ -14,40 +15,16 @@ if TYPE_CHECKING:
 
     from core.run.protocol import Callback, Progress
 
-
-class ProgressDisplay:
-    """A context manager that shows the progress of work; this base class shows nothing."""
-
-    is_shown = False
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        """Stop showing."""
-
-    def show(self, done: int, total: int | None, note: str = "") -> None:
-        """Show ``done`` of ``total`` steps, if known; a note replaces the last one."""
+ShowProgress = Callable[[int, int | None, str], object]
+"""(done, total, note): show the steps done of ``total``, if known; a note replaces the last one."""
 
 
-class ProgressBar(ProgressDisplay):
-    """A bar of the `rich` package on standard error."""
-
-    is_shown = True
-
-    def __init__(self, description: str, rich_progress: RichProgress) -> None:
-        self._progress = rich_progress
-        self._task = rich_progress.add_task(description, total=None, note="")
-
-    def __enter__(self) -> Self:
-        self._progress.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._progress.stop()
-
-    def show(self, done: int, total: int | None, note: str = "") -> None:
-        self._progress.update(self._task, completed=done, total=total, note=note)
+@contextmanager
+def terminal_bar(description: str, bar: RichProgress) -> Iterator[ShowProgress]:
+    """Show a bar of the `rich` package on standard error."""
+    task = bar.add_task(description, total=None, note="")
+    with bar:
+        yield lambda done, total, note: bar.update(task, completed=done, total=total, note=note)
 
 
 def in_notebook() -> bool:
@@ -57,38 +34,32 @@ def in_notebook() -> bool:
     return hasattr(shell, "kernel")
 
 
-class NotebookProgressBar(ProgressDisplay):
-    """A bar in the output of the running cell, removed at the end."""
+@contextmanager
+def notebook_bar(description: str) -> Iterator[ShowProgress]:
+    """Show a bar in the output of the running cell, and remove it at the end."""
+    from IPython.display import HTML, display
 
-    is_shown = True
+    def content(bar: str) -> HTML:
+        return HTML(f"<code>{html.escape(description)} {bar}</code>")
 
-    def __init__(self, description: str) -> None:
-        self._description = description
-
-    def __enter__(self) -> Self:
-        from IPython.display import display
-
-        self._place = display(self._shown(""), display_id=True)
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        from IPython.display import HTML
-
-        self._place.update(HTML(""))
-
-    def show(self, done: int, total: int | None, note: str = "") -> None:
+    def show(done: int, total: int | None, note: str) -> None:
         part = f' value="{done}" max="{total}"' if total else ""
         of = f" of {total:,}" if total else ""
-        self._place.update(self._shown(f"<progress{part}></progress> {done:,}{of} {html.escape(note)}"))
+        place.update(content(f"<progress{part}></progress> {done:,}{of} {html.escape(note)}"))
 
-    def _shown(self, bar: str) -> object:
-        from IPython.display import HTML
+    place = display(content(""), display_id=True)
+    try:
+        yield show
+    finally:
+        place.update(HTML(""))
 
-        return HTML(f"<code>{html.escape(self._description)} {bar}</code>")
 
+def progress_bar(
+    description: str, wanted: bool | None = None, rank: int = 0
+) -> AbstractContextManager[ShowProgress | None]:
+    """Return a progress bar if wanted, else a context manager of None.
 
-def make_progress_display(description: str, wanted: bool | None = None, rank: int = 0) -> ProgressDisplay:
-    """Make a progress bar if wanted. Raises `UserError` if it is wanted but rich is missing.
+    Raises `UserError` if it is wanted but rich is missing.
 
     Parameters
     ----------
@@ -101,11 +72,11 @@ def make_progress_display(description: str, wanted: bool | None = None, rank: in
         Only rank 0 shows a bar.
     """
     if rank or wanted is False:
-        return ProgressDisplay()
+        return nullcontext()
     if in_notebook():
-        return NotebookProgressBar(description)
+        return notebook_bar(description)
     if wanted is None and not sys.stderr.isatty():
-        return ProgressDisplay()
+        return nullcontext()
     try:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
@@ -113,14 +84,14 @@ def make_progress_display(description: str, wanted: bool | None = None, rank: in
     except ImportError:
         if wanted:
             raise UserError("--progress needs rich: pip install -e '.[report]'") from None
-        return ProgressDisplay()
+        return nullcontext()
     shown = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     columns = (*shown, TextColumn("{task.fields[note]}", markup=False))
     console = Console(stderr=True, force_terminal=True if wanted else None)
-    return ProgressBar(description, RichProgress(*columns, console=console))
+    return terminal_bar(description, RichProgress(*columns, console=console))
 
 
-def progress_callback(bar: ProgressDisplay, unit: str, noun: str, in_words: Callable[[int], str] = str) -> Callback:
+def progress_callback(bar: ShowProgress, unit: str, noun: str, in_words: Callable[[int], str] = str) -> Callback:
     """Return a callback that shows a search's progress, with speed, best cost and bound if known."""
 
     def show(progress: Progress) -> None:
@@ -131,7 +102,7 @@ def progress_callback(bar: ProgressDisplay, unit: str, noun: str, in_words: Call
             notes.append(f"best {noun} {in_words(progress.cost)}")
         if progress.bound is not None:
             notes.append(f"bound {in_words(progress.bound)}")
-        bar.show(progress.done, progress.total, ", ".join(notes))
+        bar(progress.done, progress.total, ", ".join(notes))
 
     return show
 

@@ -13,7 +13,7 @@ import platform
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from drivers.cli.exit_codes import DONE, run_driver
 from drivers.cli.messages import print_note
@@ -41,9 +41,9 @@ IN_TURN_S, LEAST_IN_TURN_S, MOST_IN_TURN_S = 2.0, 0.03, 0.5
 def main(argv: Sequence[str] | None = None) -> int:
     options = parse(argv)
     ranks = require_several_ranks(options)
-    measured, conditions = measure(ranks, options)
+    measured = measure(ranks, options)
     if measured is not None:
-        print_tables(measured, conditions)
+        print_tables(measured)
     return DONE
 
 
@@ -79,8 +79,8 @@ def require_several_ranks(options: argparse.Namespace) -> Mpi:
 # --- measuring ---
 
 
-def measure(ranks: Mpi, options: argparse.Namespace) -> tuple[ClusterMeasurement | None, list[Mapping[str, Any]]]:
-    """Measure everything; return results and conditions of every rank on rank 0, else None."""
+def measure(ranks: Mpi, options: argparse.Namespace) -> ClusterMeasurement | None:
+    """Measure everything; return the results of every rank on rank 0, else None."""
     from mpi4py import MPI
 
     from cluster.measure import ping_pong, reductions
@@ -94,34 +94,27 @@ def measure(ranks: Mpi, options: argparse.Namespace) -> tuple[ClusterMeasurement
     if own.pin_cores:
         pin_ranks(ranks, own)
     hosts = gather_on_all(ranks, MPI.Get_processor_name())
-    speed, conditions = measure_rank(ranks, own, hosts, versions_here(ranks))
+    speed = measure_rank(ranks, own, hosts, versions_here(ranks))
     ranks.assemble()
     links = ping_pong.measure_links(ranks.world, hosts)
     ranks.assemble()
     reduced = reductions.measure_reductions(ranks.world)
     ranks.assemble()
-    everyone = ranks.gather((links, speed, conditions))
+    everyone = ranks.gather((links, speed))
     if everyone is None:
-        return None, []
-    measured = ClusterMeasurement(
-        tuple(link for links, _, _ in everyone for link in links),
-        tuple(reduced),
-        tuple(speed for _, speed, _ in everyone),
-    )
-    return measured, [one for _, _, one in everyone]
+        return None
+    all_links = tuple(link for links, _ in everyone for link in links)
+    return ClusterMeasurement(all_links, tuple(reduced), tuple(speed for _, speed in everyone))
 
 
-def measure_rank(
-    ranks: Mpi, own: PppOptions, hosts: Sequence[str], versions: Mapping[str, str]
-) -> tuple[RankSpeed, Mapping[str, Any]]:
+def measure_rank(ranks: Mpi, own: PppOptions, hosts: Sequence[str], versions: Mapping[str, str]) -> RankSpeed:
     """Measure the speed of this rank; all ranks call this.
 
-    ``own`` are this rank's options: one walk, of which every rank scans all neighbours. Returns the speed and the
-    conditions.
+    ``own`` are this rank's options: one walk, of which every rank scans all neighbours.
     """
     from cluster import Solo
-    from cluster.measure import serialised_timing
     from cluster.measure.measurement import RankSpeed
+    from cluster.mpi import idle_waiting
     from core.run.stop import Iterations
     from drivers.ppp import PPP, PppWorkload
     from drivers.runs.seeds import prepare_search, share_task
@@ -147,13 +140,13 @@ def measure_rank(
     of_host = [rank for rank, host in enumerate(hosts) if host == hosts[ranks.rank]]
     before, after = of_host[: of_host.index(ranks.rank)], of_host[of_host.index(ranks.rank) + 1 :]
     if before:
-        serialised_timing.wait_for_turn(ranks.world, before[-1])
+        idle_waiting.wait_for_turn(ranks.world, before[-1])
     in_turn = measure_rate(search, min(max(IN_TURN_S / len(of_host), LEAST_IN_TURN_S), MOST_IN_TURN_S))
     if after:
-        serialised_timing.pass_turn(ranks.world, after[0])
+        idle_waiting.pass_turn(ranks.world, after[0])
     ranks.assemble()
     search.backend.close()
-    speed = RankSpeed(
+    return RankSpeed(
         rank=ranks.rank,
         host=hosts[ranks.rank],
         device=device.name,
@@ -161,12 +154,11 @@ def measure_rank(
         cores=device.compute_units if device.kind == "cores" else 1,
         host_cores=cores(),
         rate=together,
-        unit="neighbours",
         kernel=f"ppp {own.instance} flip2",
         rate_in_turn=in_turn,
         versions=versions,
+        conditions=meter.values["conditions"] or {},
     )
-    return speed, meter.values["conditions"] or {}
 
 
 def measure_rate(search: Search, seconds: float) -> float:
@@ -209,7 +201,7 @@ def versions_here(ranks: Mpi) -> dict[str, str]:
 # --- showing ---
 
 
-def print_tables(measured: ClusterMeasurement, conditions: Sequence[Mapping[str, Any]]) -> None:
+def print_tables(measured: ClusterMeasurement) -> None:
     from cluster.measure.anomalies import find_anomalies
     from drivers.cluster_programs.check_tables import check_tables
 
@@ -219,7 +211,7 @@ def print_tables(measured: ClusterMeasurement, conditions: Sequence[Mapping[str,
     print(f"{len(ranks)} ranks on {hosts}, {versions['mpi']}, Python {versions['python']}")
     for table in check_tables(measured):
         print(f"\n{table.terminal()}")
-    for caution in find_anomalies(measured, conditions):
+    for caution in find_anomalies(ranks):
         print_note(caution)
 
 

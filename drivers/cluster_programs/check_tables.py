@@ -47,7 +47,7 @@ def rank_table(ranks: tuple[RankSpeed, ...]) -> TextTable:
         {
             ranks[0].kernel: lambda row: row[0],
             ">ranks": lambda row: len(row[1]),
-            f">{ranks[0].unit}/s": lambda row: per_second(median(rank.rate for rank in row[1])),
+            ">neighbours/s": lambda row: per_second(median(rank.rate for rank in row[1])),
             ">least..most": lambda row: "..".join(per_second(end(rank.rate for rank in row[1])) for end in (min, max)),
             ">alone": lambda row: per_second(median(rank.rate_in_turn for rank in row[1])),
         },

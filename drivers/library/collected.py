@@ -8,14 +8,16 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.local_search import Unconfirmed
 from core.run.protocol import Callback, Progress, SearchResult
 from drivers.library.results import Result
-from drivers.runs.repetition_times import RepetitionMeasurement
 from drivers.runs.repetitions import Repetitions
 from drivers.workload.declaration import RepetitionResult as Found
+
+if TYPE_CHECKING:
+    from reports.records.schema import Repetition
 
 
 class CollectedRepetitions(Repetitions):
@@ -47,7 +49,7 @@ class CollectedRepetitions(Repetitions):
         self.ended = results[-1].interrupted
         return list(results)
 
-    def begin(self, done: int) -> None:
+    def begin(self, recorded: str) -> None:
         """Print nothing."""
 
     def done_before(self, recorded: int) -> int:
@@ -72,12 +74,12 @@ class CollectedRepetitions(Repetitions):
             outcome: SearchResult = super().searched(report)
             return outcome
 
-    def conclude(self, outcome: SearchResult, spent: RepetitionMeasurement) -> None:
+    def conclude(self, outcome: SearchResult, spent: Repetition | None) -> None:
         if self.failure is not None:
             raise self.failure
         super().conclude(outcome, spent)
 
-    def show(self, result: Found, spent: RepetitionMeasurement, confirmed: bool | None, verdict: str) -> None:
+    def show(self, result: Found, spent: Repetition, confirmed: bool | None, verdict: str) -> None:
         backend, outcome = self.run.search.backend, result.outcome
         self.found.append(
             shown := Result(
@@ -85,8 +87,8 @@ class CollectedRepetitions(Repetitions):
                 cost=outcome.cost,
                 solution=outcome.solution,
                 evaluations=outcome.evaluations,
-                seconds=spent.times.running_s,
-                compile_seconds=spent.times.compile_s,
+                seconds=spent.running_s,
+                compile_seconds=spent.compile_s,
                 confirmed=confirmed,
                 hash=outcome.hash,
                 history=outcome.history,
@@ -114,7 +116,7 @@ class CollectedRepetitions(Repetitions):
         objections = "; ".join(verdict.objection for verdict in self.verdicts if verdict.objection)
         return Unconfirmed(f"{result.name}, {self.workload.name}", result, cost, objections)
 
-    def end(self, done: int) -> None:
+    def end(self) -> None:
         """Print nothing."""
 
 

@@ -127,6 +127,22 @@ def listed_choices(hint: object) -> tuple[str, ...]:
     return tuple(part for part in parts if isinstance(part, str)) or sum(map(listed_choices, parts), ())
 
 
+def declare_by_table(
+    default: object, about: Mapping[str, Any], group: OptionGroup, values: Mapping[str, Any], hint: object
+) -> Field[Any]:
+    """Return the field of an option with the entry ``about`` of a table; ``hint`` is the type of the field."""
+    choices = about.get("choices") or listed_choices(hint)
+    declared: Field[Any] = group.option(
+        default,
+        about["help"].format_map({**about, **values}),
+        {**NAMED_TYPES, **values}[about.get("type", "text")],
+        tuple(about["metavar"]) if isinstance(about.get("metavar"), list) else about.get("metavar"),
+        choices=values[choices] if isinstance(choices, str) else choices,
+        **{key: about[key] for key in ("decides", "spelled", "nargs", "short") if key in about},
+    )
+    return declared
+
+
 class DeclaredByTable:
     """Base class that declares fields by tables, unless a class declares them by `OptionGroup.option`.
 
@@ -144,62 +160,57 @@ class DeclaredByTable:
         ``takes``, the class of the library whose objects Python may give as instances.
     """
 
-    _groups: ClassVar[dict[str, dict[str, Any]]] = {}
-    _entries: ClassVar[dict[str, dict[str, Any]]] = {}
-    _values: ClassVar[dict[str, Any]] = {}
-    _hints: ClassVar[dict[str, object]] = {}
-    _order: ClassVar[tuple[str, ...]] = ()
+    _table: ClassVar[str] = ""
+    _written: ClassVar[tuple[str, ...]] = ()
+    _values: ClassVar[Mapping[str, Any]] = {}
 
     def __init_subclass__(cls, table: str = "", optional: Mapping[str, object] = {}, **values: object) -> None:  # noqa: B006
-        """Declare the fields of a class, including those of its base classes with another declaration here."""
         super().__init_subclass__()
+        cls._table, cls._written = table, tuple(inspect.get_annotations(cls))
         cls._values = {**cls._values, **values}
-        cls._groups, cls._entries = dict(cls._groups), dict(cls._entries)
-        listed: list[str] = []
-        for group, content in (read_table(table) if table else {}).items():
-            about = {key: value for key, value in content.items() if not isinstance(value, dict)}
-            cls._groups[group] = cls._groups.get(group, {}) | about
-            for name in content.keys() - about.keys():
-                cls._entries[name] = cls._entries.get(name, {}) | {"group": group} | content[name]
-            listed += [name for name in content if name not in about]
-        cls._hints = {**cls._hints, **optional}
-        inherited: dict[str, Field[Any]] = {}
-        for base in reversed(cls.__mro__[1:]):
-            inherited |= vars(base).get("__dataclass_fields__", {})
-            if "__dataclass_fields__" in vars(base) and not issubclass(base, DeclaredByTable):
-                cls._hints |= get_type_hints(base)
-        written = inspect.get_annotations(cls)
-        own = written | dict(optional)
-        defaults = {name: one.default for name, one in inherited.items()} | {name: vars(cls).get(name) for name in own}
-        for name, default in defaults.items():
-            if name in cls._entries and not isinstance(default, Field):
-                declared = cls._field(name, default)
-                if name in own or declared.metadata != inherited[name].metadata:
-                    setattr(cls, name, declared)
-                    own.setdefault(name, inherited[name].type if name in inherited else None)
-        cls.__annotations__ = own
-        order = [*cls._order]
-        order += [name for name in written if name not in order and isinstance(vars(cls).get(name), Field)]
-        place = 0
-        for name in filter(defaults.__contains__, listed):
-            if name not in order:
-                order.insert(place, name)
-            place = order.index(name) + 1
-        cls._order = tuple(order)
+        cls.__annotations__ = {**inspect.get_annotations(cls), **optional}
+        for name in optional:
+            setattr(cls, name, None)
 
     @classmethod
-    def _field(cls, name: str, default: object) -> Field[Any]:
-        about = cls._entries[name]
-        choices = about.get("choices") or listed_choices(cls._hints.get(name))
-        declared: Field[Any] = OptionGroup(**cls._groups[about["group"]]).option(
-            default,
-            about["help"].format_map(about | cls._values),
-            (NAMED_TYPES | cls._values)[about.get("type", "text")],
-            tuple(about["metavar"]) if isinstance(about.get("metavar"), list) else about.get("metavar"),
-            choices=cls._values[choices] if isinstance(choices, str) else choices,
-            **{key: about[key] for key in ("decides", "spelled", "nargs", "short") if key in about},
-        )
-        return declared
+    @cache
+    def declared(cls) -> tuple[DeclaredOption, ...]:
+        """Return all options with their declarations, in the order of the help."""
+        fields: dict[str, Field[Any]] = dict(vars(cls)["__dataclass_fields__"])
+        declaring = [base for base in reversed(cls.__mro__) if issubclass(base, DeclaredByTable)]
+        hints: dict[str, object] = {}
+        for base in reversed(cls.__mro__):
+            hints |= inspect.get_annotations(base) if base in declaring else get_type_hints(base)
+        # Options of classes without a table follow all others.
+        of_tables_first = sorted(declaring, key=lambda base: not base._table)
+        order = list(dict.fromkeys(name for base in of_tables_first for name in base._written))
+        groups: dict[str, dict[str, Any]] = {}
+        entries: dict[str, dict[str, Any]] = {}
+        for base in filter(lambda base: base._table, reversed(declaring)):
+            place = 0
+            for group, content in read_table(base._table).items():
+                about = {key: value for key, value in content.items() if not isinstance(value, dict)}
+                groups[group] = about | groups.get(group, {})
+                for name, entry in content.items():
+                    if name not in fields or name in about:
+                        continue
+                    entries[name] = {"group": group} | entry | entries.get(name, {})
+                    if name not in order:
+                        order.insert(place, name)
+                    place = order.index(name) + 1
+        for name, about in entries.items():
+            if "option" not in fields[name].metadata:
+                group_of_option = OptionGroup(**groups[about["group"]])
+                default, hint = fields[name].default, hints.get(name)
+                fields[name] = declare_by_table(default, about, group_of_option, cls._values, hint)
+                fields[name].name = name
+        options = [fields[name] for name in order if name in fields]
+        return tuple((one, one.metadata["option"]) for one in options if "option" in one.metadata)
+
+    @classmethod
+    @cache
+    def declared_by_name(cls) -> Mapping[str, DeclaredOption]:
+        return {one.name: (one, about) for one, about in cls.declared()}
 
 
 @dataclass(frozen=True)
@@ -237,6 +248,15 @@ class StopOptions:
 
 
 @dataclass(frozen=True)
+class HistoryOptions:
+    """History of the best cost as options: in the record, and in files."""
+
+    history: bool = False
+    curve: OutputFile | None = None
+    plot: OutputFile | None = None
+
+
+@dataclass(frozen=True)
 class Options(DeclaredByTable, Placement, table="common"):
     """Options of all workloads."""
 
@@ -255,18 +275,6 @@ class Options(DeclaredByTable, Placement, table="common"):
     best_core_of: tuple[str, ...] = ()
     progress: bool | None = None
     quiet: bool = False
-
-    @classmethod
-    @cache
-    def declared(cls) -> tuple[DeclaredOption, ...]:
-        """Return all options with their declarations, in the order of the help."""
-        options = map(cls.__dataclass_fields__.__getitem__, cls._order)
-        return tuple((one, one.metadata["option"]) for one in options)
-
-    @classmethod
-    @cache
-    def declared_by_name(cls) -> Mapping[str, DeclaredOption]:
-        return {one.name: (one, about) for one, about in cls.declared()}
 
     @classmethod
     def checked(cls, values: Mapping[str, object], owner: str) -> Self:
@@ -306,7 +314,7 @@ class Options(DeclaredByTable, Placement, table="common"):
     @property
     def keeps_history(self) -> bool:
         """True if the search keeps its history, for the record or a file."""
-        return any(vars(self).get(name) for name in ("history", "curve", "plot"))
+        return any(vars(self).get(name) for name in HistoryOptions.__dataclass_fields__)
 
     def refuse_seed(self, own: str = "an instance has its own: uniform:20:seed=1") -> None:
         """Refuse a seed of a run without randomness; ``own`` names the place of random data's seed."""
@@ -321,7 +329,7 @@ class Options(DeclaredByTable, Placement, table="common"):
 
     def named(self) -> dict[str, Any]:
         """Values by the names of options, with names instead of objects: for records, and for ranks to compare."""
-        values = {name: getattr(self, name) for name in self._order}
+        values = {one.name: getattr(self, one.name) for one, _ in self.declared()}
         return {**values, "instance": getattr(self.instance, "name", self.instance)}
 
     def asked(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from core.errors import UserError
 from core.local_search.algorithms import ALGORITHMS, Algorithm
 from core.local_search.settings import SearchExecution, SearchSettings
 from core.run.stop import CRITERIA
-from drivers.options.declaration import OptionGroup, Options, Placement, StopOptions
+from drivers.options.declaration import HistoryOptions, OptionGroup, Options, Placement, StopOptions
 from drivers.options.initial import INITIAL
 from drivers.options.output_files import OutputFile
 from drivers.options.values import ArrayValue, ValueType
@@ -98,6 +98,7 @@ class SearchOptions(
     Options,
     StopOptions,
     Execution,
+    HistoryOptions,
     table="local_search",
     optional={
         name: get_type_hints(type(ALGORITHMS[algorithm]))[name]
@@ -124,9 +125,6 @@ class SearchOptions(
     exchange: int | None = None
     initial: str | ArrayValue | None = None
     solution: OutputFile | None = None
-    history: bool = False
-    curve: OutputFile | None = None
-    plot: OutputFile | None = None
 
     @property
     def neighbourhoods(self) -> list[str | Neighbourhood]:

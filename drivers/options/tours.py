@@ -1,31 +1,37 @@
-"""Options that the workloads of the travelling salesman share; their dataclasses declare the order of these fields."""
+"""Options that the workloads of the travelling salesman share."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import dataclass
+from typing import TypeVar
 
-from drivers.options.declaration import Options
-
-if TYPE_CHECKING:
-    from drivers.options.output_files import OutputFile
+from drivers.options.declaration import HistoryOptions, Options
+from drivers.options.output_files import OutputFile
 
 
+@dataclass(frozen=True)
 class InstanceOptions(Options):
     """Base of options with an instance of TSPLIB, and files of its best tour."""
 
-    if TYPE_CHECKING:
-        drop: tuple[str, ...]
-        tour: OutputFile | None
-        svg: OutputFile | None
+    drop: tuple[str, ...] = ()
+    tour: OutputFile | None = None
+    svg: OutputFile | None = None
 
 
-class TourOptions(InstanceOptions):
+@dataclass(frozen=True)
+class TourOptions(HistoryOptions, InstanceOptions):
     """Base of options with the history of the best tour too."""
 
-    if TYPE_CHECKING:
-        history: bool
-        curve: OutputFile | None
-        plot: OutputFile | None
+
+@dataclass(frozen=True)
+class MatrixOptions(InstanceOptions):
+    """Base of options with a matrix of distances as another form of an instance."""
+
+    matrix: str | None = None
+
+    @property
+    def names_instance(self) -> bool:
+        return bool(self.instance or self.matrix)
 
 
 AnyTour = TypeVar("AnyTour", bound=TourOptions)

@@ -2,18 +2,24 @@
 
 *Prove equal work on one amount; measure rates on long enough runs; compare rates of one host.* The proof is one run of
 the stated amount, and also the first call. The rate is measured on an amount that fits the device. This module decides
-on amounts and repetitions from seconds alone, and runs nothing: `drivers.runs.measured_run` does.
+on amounts and repetitions from seconds alone, and runs nothing: `drivers.runs.repetitions` does.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 from drivers.workload.run_time import WorkUnit
 from reports.statistics.medians import Estimate, median_interval
+from reports.text import formatting
+
+if TYPE_CHECKING:
+    from drivers.options.declaration import Options
+    from reports.records.check import RepetitionKind
+    from reports.records.schema import Repetition
 
 BUDGET_S = 10.0
 """Seconds of a rate's repetitions unless the user says otherwise, beyond the least number of repetitions."""
@@ -94,33 +100,100 @@ class MeasuringRule:
 
 
 @dataclass
-class RateMeasurement:
-    """State of the measurement of one rate.
+class FixedAmount:
+    """Repetitions of one amount, the parameters': `--repeats`.
 
     Attributes
     ----------
-    rule
-        See `MeasuringRule`.
     work
-        Work of the next repetition: at first that of the proof, or of earlier repetitions.
-    scales
-        True if an option changes the amount of a run.
-    seconds
-        Seconds of the repetitions that count.
+        Work of each repetition.
+    most
+        Number of repetitions.
+    done
+        Number of those that need not run: recorded ones, or those before a rank was lost.
     """
 
-    rule: MeasuringRule
     work: Work
-    scales: bool
-    seconds: list[float] = field(default_factory=list)
+    most: int
+    done: int = 0
 
-    def add(self, seconds: float) -> bool:
-        """Add a warm repetition of `work`; return False if it was too short, and only a trial for the next amount."""
+    turn = 0
+
+    def resume(self, repetitions: Sequence[Repetition]) -> str:
+        """Leave out recorded repetitions; return their number as text, empty for none."""
+        self.done = sum(one.kind == "fixed" for one in repetitions)
+        return f"{self.done} of {self.most}" if self.done else ""
+
+    def next_work(self) -> Work | None:
+        return self.work if self.done < self.most else None
+
+    def add(self, seconds: float) -> RepetitionKind:
+        """Add a repetition; return its kind, as `reports.records.schema.Repetition` has it."""
+        self.done += 1
+        return "fixed"
+
+
+class RateMeasurement:
+    """State of the measurement of one rate: the proof, then warm repetitions.
+
+    Attributes
+    ----------
+    rule, unit
+        See `MeasuringRule`, and the unit of the workload.
+    proof
+        Work of the proof; None after it.
+    work
+        Work of the next warm repetition: at first that of the proof, or of earlier repetitions.
+    seconds
+        Seconds of the repetitions that count.
+    turn
+        Number of complete measurements before this one.
+    """
+
+    def __init__(self, rule: MeasuringRule, unit: WorkUnit) -> None:
+        self.turn = 0
+        self.rule = rule
+        self.unit = unit
+        self.work = Work(unit.amount)
+        self.proof: Work | None = self.work
+        self.seconds: list[float] = []
+
+    def resume(self, repetitions: Sequence[Repetition]) -> str:
+        """Take the amount of the last recorded measurement, and complete it if it was interrupted.
+
+        Returns the number of its repetitions as text; empty if another measurement begins.
+        """
+        rates = [one for one in repetitions if one.kind == "rate"]
+        if not rates:
+            return ""
+        last = [one for one in rates if one.turn == rates[-1].turn]
+        amount = last[0].work // self.unit.each
+        if self.unit.option:
+            self.work = Work(min(amount, MOST_AMOUNT), max(1, amount // MOST_AMOUNT))
+        else:
+            self.work = Work(self.unit.amount, amount)
+        seconds = [one.running_s for one in last]
+        is_complete = self.rule.is_enough(seconds)
+        self.turn = last[0].turn + is_complete
+        self.seconds = [] if is_complete else seconds
+        return "" if is_complete else f"{len(seconds)} warm"
+
+    def next_work(self) -> Work | None:
+        return self.proof or (None if self.is_done else self.work)
+
+    def add(self, seconds: float) -> RepetitionKind:
+        """Add a repetition of `next_work`; return its kind, as `reports.records.schema.Repetition` has it.
+
+        A trial was too short: it only decides the next amount.
+        """
+        if self.proof is not None:
+            self.proof = None
+            return "proof"
         if not self.seconds and seconds < self.rule.shortest_s:
-            self.work = self.rule.grown(self.work, seconds, scales=self.scales)
-            return False
+            self.work = self.rule.grown(self.work, seconds, scales=bool(self.unit.option))
+            return "trial"
         self.seconds.append(seconds)
-        return True
+        return "rate"
 
     @property
     def is_done(self) -> bool:
@@ -128,8 +201,33 @@ class RateMeasurement:
 
     @property
     def rate(self) -> Estimate:
-        """Amount per second: median with its 95 % interval."""
-        return median_interval([self.work.total / one for one in self.seconds])
+        """Units per second: median with its 95 % interval."""
+        units = self.work.total * self.unit.each
+        return median_interval([units / one for one in self.seconds])
+
+    def __str__(self) -> str:
+        rate, median = self.rate, self.work.total * self.unit.each / self.rate.value
+        width = formatting.deviation(rate, self.rule.width)
+        return (
+            f"{formatting.rate(rate.value, 4)} {self.unit.name}/s{width and f' {width}'}, median of "
+            f"{len(self.seconds)} warm repetitions of {amount_text(self.unit, self.work)}, "
+            f"{formatting.seconds(median)} each"
+        )
+
+
+def repetition_plan(options: Options, unit: WorkUnit) -> FixedAmount | RateMeasurement:
+    """Return the plan of the repetitions that the options ask for."""
+    if options.measure is None:
+        return FixedAmount(Work(unit.amount), options.repeats)
+    return RateMeasurement(MeasuringRule.of(unit, options.measure), unit)
+
+
+def amount_text(unit: WorkUnit, work: Work) -> str:
+    """Return the work of a repetition as text: 8,130 climbs; 12 runs of 14,400 cells."""
+    if unit.name == "runs":
+        return f"{work.runs:,} runs"
+    of_runs = f"{work.runs:,} runs of " if work.runs > 1 else ""
+    return f"{of_runs}{work.amount * unit.each:,} {unit.name}"
 
 
 def _rounded_up(amount: float) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from drivers.cli.messages import print_note
@@ -12,7 +12,6 @@ from drivers.workload.history import MOST_ROWS, thin_rows
 
 if TYPE_CHECKING:
     from drivers.runs.checkpoint_file import CheckpointIdentity
-    from drivers.runs.repetition_times import RepetitionMeasurement
     from drivers.workload.run_time import WorkUnit
     from reports.records.schema import Repetition
 
@@ -80,12 +79,12 @@ class RunRecorder:
         about = self.workload.name, self.run.problem.name, self.sha256, self.options.seed, self.parameters
         return CheckpointIdentity(*about, self.options.keeps_history, repetition)
 
-    def recorded(self) -> tuple[str, int]:
-        """Return this run's identity, and the number of its repetitions in the file.
+    def find(self) -> tuple[str, Sequence[Repetition]]:
+        """Return this run's identity, and its repetitions in the file.
 
         A run with a checkpoint may resume with other execution settings: then repetitions with any settings count.
         """
-        from reports.records.files import count_repetitions, find_run, refuse_namesake
+        from reports.records.files import find_run, refuse_namesake, repetitions_of_work
         from reports.records.schema import identity
 
         path, sha256 = self.path, self.sha256
@@ -95,35 +94,23 @@ class RunRecorder:
         if done is not None and not done.verified:
             print_note(f"{path}: not all repetitions of this run are confirmed")
         if self.options.checkpoint:
-            return run, count_repetitions(path, self.workload.name, sha256, self.parameters, self.options.seed)
-        return run, len(done.repetitions) if done else 0
+            return run, repetitions_of_work(path, self.workload.name, sha256, self.parameters, self.options.seed)
+        return run, done.repetitions if done else []
 
-    def measured(self) -> tuple[str, list[list[Repetition]]]:
-        """Return this run's identity, and the repetitions of each recorded measurement of its rate."""
-        from reports.records.files import find_run, refuse_namesake
-        from reports.records.schema import identity
+    def append(self, result: RepetitionResult, spent: Repetition, verified: bool, details: Mapping[str, Any]) -> None:
+        """Add a repetition to the file, with further details than the device's."""
+        from msgspec.structs import replace
 
-        refuse_namesake(self.path, self.workload.name, self.run.problem.name, self.sha256)
-        run = identity(self.identified())
-        done = find_run(self.path, run)
-        return run, done.turns() if done else []
-
-    def append(
-        self, result: RepetitionResult, spent: RepetitionMeasurement, verified: bool, details: Mapping[str, Any]
-    ) -> None:
-        """Add a repetition to the file, with further details than the device's.
-
-        ``spent.read`` may have further fields of the repetition.
-        """
         from reports.rates import BEST_CORE
         from reports.records.files import Record, append
         from reports.records.programs import program_digests
-        from reports.records.schema import Repetition
 
         outcome, backend = result.outcome, self.run.search.backend
         device, history = backend.device, outcome.history
-        if spent.read.get("kind", "fixed") not in ("fixed", "proof"):
-            history = None
+        if history is not None and spent.kind in ("fixed", "proof"):
+            spent = replace(spent, history=thin_rows(history, MOST_ROWS))
+        if self.ranks.lost:
+            spent = replace(spent, rank_s=None)
         about = {
             "title": self.workload.title,
             "noun": self.workload.noun,
@@ -151,15 +138,7 @@ class RunRecorder:
                 hash=outcome.hash,
                 hash_scope=self.workload.hash_scope,
                 details={**result.details, **details, **about},
-                repetitions=(
-                    Repetition(
-                        *spent.times,
-                        **spent.read,
-                        rank_s=None if self.ranks.lost else spent.rank_s,
-                        communication_share=spent.communication_share,
-                        history=None if history is None else thin_rows(history, MOST_ROWS),
-                    ),
-                ),
+                repetitions=(spent,),
                 verified=verified,
                 work_unit=self.work_unit.name,
             ),

@@ -1,4 +1,7 @@
-"""The repetitions of a run of any workload: timed, checked, recorded and shown."""
+"""The repetitions of a run of any workload: timed, checked, recorded and shown.
+
+`--repeats` repeats a fixed amount. `--measure` makes a proof on that amount, and measures the rate.
+"""
 
 from __future__ import annotations
 
@@ -7,22 +10,27 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from functools import partial
+from dataclasses import replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from drivers.cli.exit_codes import DONE, FAILED
 from drivers.cli.messages import print_note, print_status
-from drivers.cli.progress import make_progress_display, progress_callback, rate
+from drivers.cli.progress import progress_bar, progress_callback, rate
 from drivers.runs.checkpointing import RecoveryState, RunCheckpoints
+from drivers.runs.measuring import FixedAmount, RateMeasurement, Work, amount_text, repetition_plan
+from drivers.runs.rank_times import RankTimes, of_all_ranks
 from drivers.runs.recording import RunRecorder
-from drivers.runs.reference_solvers import ReferenceSolvers
-from drivers.runs.repetition_times import RepetitionMeasurement, RepetitionTimes
+from drivers.runs.reference_solvers import ReferenceSolvers, process_age_s
 from drivers.workload.declaration import RepeatedRun, RepetitionResult, VerifierVerdict, Workload, verifier_with_article
 from drivers.workload.run_time import run_time_message
 from reports.text import formatting
 
 if TYPE_CHECKING:
     from core.run.protocol import Callback, SearchResult
+    from drivers.runs.checkpoint_file import CheckpointIdentity
+    from reports.records.meters import Meter
+    from reports.records.schema import Repetition
 
 RECORDED_MESSAGE = "repetitions are in"
 """Part of the line of a recorded run; comparisons search for it."""
@@ -32,6 +40,9 @@ MOST_COMMUNICATION = 0.5
 
 class Repetitions:
     """The repetitions of one run; all have the same seed, since equal hashes prove equal work.
+
+    A process with `--measure` adds one measurement of the rate to a record, or completes one that was interrupted. Rank
+    0 decides for all ranks.
 
     Parameters
     ----------
@@ -44,8 +55,18 @@ class Repetitions:
 
     Attributes
     ----------
+    plan : FixedAmount or RateMeasurement
+        Decides on the work of each repetition; only the first rank's counts.
+    work : Work
+        Work of the current repetition.
+    made : int
+        Number of repetitions of this process.
+    hashes : dict
+        The hash of each amount that ran.
+    result : RepetitionResult or None
+        Result of the last repetition that was checked: of a rate, the proof.
     verdicts : list of VerifierVerdict
-        Verdicts on the last repetition; on the first rank.
+        Verdicts on it; on the first rank.
     """
 
     def __init__(
@@ -63,9 +84,16 @@ class Repetitions:
         self.saved = False
         self.contradicted = 0
         self.communication_shares: list[float] = []
+        self.result: RepetitionResult | None = None
         self.verdicts: list[VerifierVerdict] = []
-        self.work_unit = workload.work_unit(run.options, run.problem)
-        self.recorder = RunRecorder(workload, run, self.work_unit)
+        self.is_confirmed: bool | None = None
+        self.hashes: dict[int, str] = {}
+        self.made = 0
+        self.start_s = 0.0
+        self.work_unit = unit = workload.work_unit(run.options, run.problem)
+        self.work = Work(unit.amount)
+        self.plan = repetition_plan(self.options, unit)
+        self.recorder = RunRecorder(workload, run, unit)
         self.reference_solvers = ReferenceSolvers(workload, run) if run.options.peers else None
         self.long_run = RunCheckpoints(run.options, run.ranks, memory)
 
@@ -77,61 +105,108 @@ class Repetitions:
 
     def repeat(self) -> int:
         """Make the repetitions that the record lacks; return the exit code on all ranks, 1 for a rejected result."""
-        self.count_hosts()
-        identity, recorded = self.ranks.on_first(self.recorder.recorded) if self.options.record else ("", 0)
-        done = self.ranks.bcast(self.done_before(recorded))
-        if self.ranks.rank == 0 and done < self.options.repeats:
-            report_idle_ranks(self.workload, self.run)
-        self.ranks.on_first(partial(self.begin, recorded))
-        for number in range(done, self.options.repeats):
-            self.run.checkpointer = self.long_run.begin(partial(self.recorder.checkpoint_identity, number))
-            outcome, spent = self.measure()
-            self.ranks.on_all(partial(self.conclude, outcome, spent))
-        code: int = self.ranks.on_first(partial(self.close, identity, done))
+        # Each host has one first rank.
+        self.recorder.hosts = (self.ranks.gather(self.ranks.local_rank) or [0]).count(0)
+        identity = self.ranks.on_first(self.resume)
+        while (work := self.ranks.bcast(self.next_work())) is not None:
+            self.work = work
+            if self.options.measure is None:
+                self.run.checkpointer = self.long_run.begin(self.checkpoint_identity)
+            self.ranks.on_all(partial(self.conclude, *self.measure()))
+        code: int = self.ranks.on_first(partial(self.close, identity))
         self.long_run.forget()
         return code
 
-    def count_hosts(self) -> None:
-        """Count the hosts, each of which has one first rank; all ranks call this."""
-        self.recorder.hosts = (self.ranks.gather(self.ranks.local_rank) or [0]).count(0)
+    # --- on the first rank ---
 
-    def conclude(self, outcome: SearchResult, spent: RepetitionMeasurement) -> None:
-        """Check, record and show a repetition on the first rank; all ranks call this."""
-        if self.ranks.rank == 0:
-            self.communication_shares.append(spent.communication_share)
-            self.finish(outcome, spent)
-            self.long_run.finish()
-
-    def close(self, identity: str, done: int) -> int:
-        """Complete the record, and return the exit code; on rank 0."""
-        if identity:
-            from reports.records.files import merge_lines
-
-            merge_lines(self.recorder.path, identity)
-        self.end(done)
-        return FAILED if self.contradicted else DONE
+    def resume(self) -> str:
+        """Continue after the repetitions in the record or before a loss; print the run and return its identity."""
+        identity, repetitions = self.recorder.find() if self.options.record else ("", [])
+        recorded = self.plan.resume(repetitions)
+        if isinstance(self.plan, FixedAmount):
+            self.plan.done = self.done_before(self.plan.done)
+        else:
+            self.start_s = max(0.0, process_age_s() - self.run.search.backend.timings.compile_s)
+        self.begin(recorded)
+        return identity
 
     def done_before(self, recorded: int) -> int:
         """Return the number of repetitions that are recorded, or were done before ranks were lost."""
         return max(recorded, self.long_run.done)
 
-    def begin(self, done: int) -> None:
-        """Print the run, finished repetitions and an estimate of a long duration; on rank 0."""
+    def begin(self, recorded: str) -> None:
+        """Print the run, its recorded repetitions and an estimate of a long duration."""
+        left = self.options.repeats - (self.plan.done if isinstance(self.plan, FixedAmount) else 0)
+        if left > 0:
+            report_idle_ranks(self.workload, self.run)
         headline = self.workload.headline(self.run)
         if headline and not self.ranks.lost:
             print_status(headline)
         if self.run.covered_s:
             limited = ", which the limit covers but for a second" if vars(self.options).get("seconds") else ""
             print_note(f"{self.run.problem.name}: prepared in {self.run.prepared_s:.1f} s before the run{limited}")
-        if done:
-            print(f"{done} of {self.options.repeats} {RECORDED_MESSAGE} {self.options.record} already")
+        if recorded:
+            print(f"{recorded} {RECORDED_MESSAGE} {self.options.record} already")
         work = self.workload.work(self.run)
-        repetitions = self.options.repeats - done
-        if work and (message := run_time_message(work, self.run.search.backend, self.ranks.size, repetitions)):
+        if work and (message := run_time_message(work, self.run.search.backend, self.ranks.size, left)):
             print_note(message)
 
-    def end(self, done: int) -> None:
-        """Show the reference solvers, and name the rejected results; on rank 0."""
+    def next_work(self) -> Work | None:
+        """Return the work of the next repetition, or None; a rate without a confirmed proof is not measured."""
+        is_measured = isinstance(self.plan, RateMeasurement) and self.result is not None
+        if is_measured and (self.contradicted or (self.result and self.result.gave_up)):
+            return None
+        return self.plan.next_work()
+
+    def checkpoint_identity(self) -> CheckpointIdentity:
+        assert isinstance(self.plan, FixedAmount)
+        return self.recorder.checkpoint_identity(self.plan.done)
+
+    def conclude(self, outcome: SearchResult, spent: Repetition | None) -> None:
+        """Check, record and show a repetition on the first rank, which has its measurements; all ranks call this."""
+        if spent is None:
+            return
+        from msgspec.structs import replace as replaced
+
+        unit, kind = self.work_unit, self.plan.add(spent.running_s)
+        spent = replaced(spent, kind=kind, turn=self.plan.turn, work=self.work.total * unit.each)
+        if kind in ("trial", "rate"):
+            self.count(outcome, replaced(spent, evaluations=outcome.evaluations * self.work.runs))
+            return
+        self.communication_shares.append(spent.communication_share or 0.0)
+        if kind == "proof":
+            self.hashes[self.work.amount] = outcome.hash
+            spent = replaced(spent, start_s=self.start_s)
+        self.finish(outcome, spent)
+        self.long_run.finish()
+
+    def count(self, outcome: SearchResult, spent: Repetition) -> None:
+        """Record a warm repetition of a rate; one with another hash than an earlier one of its amount is rejected."""
+        known = self.hashes.setdefault(self.work.amount, outcome.hash)
+        if known != outcome.hash:
+            self.contradicted += 1
+            amount = amount_text(self.work_unit, self.work)
+            print(
+                f"error: {self.run.problem.name}: hash {outcome.hash} of a repetition of {amount}, expected {known} of "
+                "an earlier one",
+                file=sys.stderr,
+            )
+        elif self.options.record:
+            self.record(spent)
+
+    def close(self, identity: str) -> int:
+        """Show the rate, complete the record, and return the exit code."""
+        if isinstance(self.plan, RateMeasurement) and self.plan.is_done and not self.contradicted:
+            print(f"{self.run.problem.name}: {self.plan}", flush=True)
+        if identity:
+            from reports.records.files import merge_lines
+
+            merge_lines(self.recorder.path, identity)
+        self.end()
+        return FAILED if self.contradicted else DONE
+
+    def end(self) -> None:
+        """Show the reference solvers, and name the rejected results."""
         why = self.run.search.backend.why_ranks_are_slow
         if why:
             print_note(f"the ranks' devices communicate over the host: {why}")
@@ -143,99 +218,111 @@ class Repetitions:
             print("\n".join(self.reference_solvers.table()), flush=True)
         if self.contradicted:
             print(
-                f"error: {self.run.problem.name}: {self.contradicted} of {self.options.repeats - done} results NOT "
+                f"error: {self.run.problem.name}: {self.contradicted} of {len(self.communication_shares)} results NOT "
                 "CONFIRMED; recorded and saved anyway",
                 file=sys.stderr,
             )
 
     # --- one repetition ---
 
-    def measure(self) -> tuple[SearchResult, RepetitionMeasurement]:
+    @cached_property
+    def meter(self) -> Meter:
+        from reports.records.meters import Meter
+
+        device = self.run.search.backend.device
+        return Meter(device.kind, self.options.device, device_name=device.name)
+
+    def measure(self) -> tuple[SearchResult, Repetition | None]:
         """Make one repetition; return its outcome, and on rank 0 the measurements of all ranks."""
-        from reports.records.meters import PACKAGE_ENERGY, Meter
+        from reports.records.meters import PACKAGE_ENERGY
 
         backend = self.run.search.backend
         timings = backend.timings
         communicated_before_s = backend.seconds_in_collectives()
         self.ranks.barrier()
         self.ranks.reset()
-        before_s, compiled_s = self.long_run.before_s, timings.compile_s
+        before_s, compile_s = self.long_run.before_s, timings.compile_s
         timings.transfer_s = timings.kernel_s = 0.0
         timings.copied_bytes = 0
-        workload = self.workload
-        meter = Meter(backend.device.kind, self.options.device, device_name=backend.device.name)
+        workload, meter = self.workload, self.meter
+        meter.in_series = self.options.measure is not None and self.made > 0
+        self.made += 1
         with (
-            make_progress_display(workload.progress_label(self.run), self.options.progress, self.ranks.rank) as bar,
+            progress_bar(workload.progress_label(self.run), self.options.progress, self.ranks.rank) as bar,
             meter,
             self.long_run.handling_sigterm(),
         ):
-            shown = progress_callback(bar, self.run.search.unit, workload.noun, workload.in_words)
-            callback = shown if bar.is_shown else None
+            labels = self.run.search.unit, workload.noun, workload.in_words
+            callback = None if bar is None else progress_callback(bar, *labels)
             began = time.perf_counter()
             outcome = self.searched(callback)
             ran_s = time.perf_counter() - began
-        # Earlier compilations count for the first repetition; later ones are in its time already.
-        times = RepetitionTimes(timings.compile_s, timings.transfer_s, timings.kernel_s, before_s + ran_s + compiled_s)
         communicated_s = self.ranks.seconds + backend.seconds_in_collectives() - communicated_before_s
         share = communicated_s / ran_s if self.ranks.size > 1 and ran_s else 0.0
+        # Earlier compilations count for the first repetition; later ones are in its time already.
+        times = (
+            timings.compile_s,
+            timings.transfer_s,
+            timings.kernel_s,
+            before_s + ran_s + compile_s - timings.compile_s,
+        )
         timings.compile_s = 0.0
         energy = meter.values["energy_j"]
         if self.ranks.local_rank and energy:
             # The first rank of a host reads the processors' energy.
             energy = {name: joules for name, joules in energy.items() if name != PACKAGE_ENERGY}
-        read = {
-            **meter.values,
-            "processor_s": meter.processor_s,
-            "energy_j": energy,
-            "bytes_moved": {"host_device": timings.copied_bytes, "between_ranks": self.ranks.sent_bytes},
-        }
+        moved = {"host_device": timings.copied_bytes, "between_ranks": self.ranks.sent_bytes}
+        read = {**meter.values, "processor_s": meter.processor_s, "energy_j": energy, "bytes_moved": moved}
         if before_s:
             # Readings before the resumption are unknown, and a part would look like the whole.
             read |= {"energy_j": None, "energy_update_s": None, "bytes_moved": None}
-        own = times, share, read
-        return outcome, RepetitionMeasurement.of(self.ranks.gather(own) or [own])
+        gathered = self.ranks.gather(RankTimes(*times, share, read))
+        return outcome, of_all_ranks(gathered) if gathered else None
 
     def searched(self, callback: Callback | None) -> SearchResult:
-        outcome: SearchResult = self.workload.once(self.run, callback)
+        """Return the outcome of a run of the current amount, the last one of several."""
+        run, option = self.run, self.work_unit.option
+        if option and self.work.amount != self.work_unit.amount:
+            scaled: dict[str, Any] = {option: self.work.amount}
+            run = replace(run, options=replace(self.options, **scaled))
+        outcome: SearchResult
+        for _ in range(self.work.runs):
+            outcome = self.workload.once(run, callback)
         return outcome
 
-    def finish(self, outcome: SearchResult, spent: RepetitionMeasurement) -> None:
+    def finish(self, outcome: SearchResult, spent: Repetition) -> None:
         """Check one repetition, record it, save the solution, and show it, in this order; on rank 0.
 
         Each step follows even if another fails: the record keeps results when the terminal is gone, and the terminal
         when the disk is full.
         """
-        result = self.workload.result(self.run, outcome)
+        self.result = result = self.workload.result(self.run, outcome)
         self.verdicts = list(self.workload.verify(self.run, outcome, result))
         if self.reference_solvers is not None:
-            self.verdicts += self.reference_solvers.verdicts(result, spent.times.running_s, self.long_run.before_s)
+            self.verdicts += self.reference_solvers.verdicts(result, spent.running_s, self.long_run.before_s)
         omitted = [f"--{name}" for name in ("trace", "verify", "peers") if vars(self.options).get(name) is False]
-        confirmed, verdict = overall_verdict(self.verdicts, result, ", ".join(omitted))
+        self.is_confirmed, verdict = overall_verdict(self.verdicts, result, ", ".join(omitted))
         with ExitStack() as last:
-            last.callback(self.show, result, spent, confirmed, verdict)
+            last.callback(self.show, result, spent, self.is_confirmed, verdict)
             if not self.saved:
                 self.saved = True
                 last.callback(self.workload.save, self.run, result.outcome)
             if self.options.record:
-                self.record(result, spent, confirmed is True)
-        self.contradicted += confirmed is False
+                self.record(spent)
+        self.contradicted += self.is_confirmed is False
 
-    @property
-    def kind_of_repetition(self) -> dict[str, Any]:
-        """Kind and work of the last repetition, in the names of `reports.records.schema.Repetition`."""
-        return {"work": self.work_unit.units}
+    def record(self, spent: Repetition) -> None:
+        """Append a repetition to the record, with the last result."""
+        from msgspec.structs import replace as replaced
 
-    def record(self, result: RepetitionResult, spent: RepetitionMeasurement, verified: bool) -> None:
+        assert self.result is not None
         peers = {} if self.reference_solvers is None else {"reference_solvers": self.reference_solvers.recorded()}
-        conditions = {**(spent.read["conditions"] or {}), **self.long_run.conditions}
+        conditions = {**(spent.conditions or {}), **self.long_run.conditions}
         details = {**peers, **self.details, "verified_by": confirming_verifiers(self.verdicts)}
-        read = {**spent.read, "conditions": conditions or None}
-        read |= self.kind_of_repetition
-        self.recorder.append(result, spent._replace(read=read), verified, details)
+        spent = replaced(spent, conditions=conditions or None)
+        self.recorder.append(self.result, spent, self.is_confirmed is True, details)
 
-    def show(
-        self, result: RepetitionResult, spent: RepetitionMeasurement, confirmed: bool | None, verdict: str
-    ) -> None:
+    def show(self, result: RepetitionResult, spent: Repetition, confirmed: bool | None, verdict: str) -> None:
         print(self.in_words(result, spent, verdict), flush=True)
         self.print_notes()
 
@@ -243,20 +330,21 @@ class Repetitions:
         for note in self.run.search.notes:
             print_note(note)
 
-    def in_words(self, result: RepetitionResult, spent: RepetitionMeasurement, verdict: str) -> str:
+    def in_words(self, result: RepetitionResult, spent: Repetition, verdict: str) -> str:
         from reports.records.schema import HASH_SCOPES
 
-        outcome, unit, times = result.outcome, self.run.search.unit, spent.times
-        per_second = formatting.rate(rate(outcome.evaluations, times.running_s), 4)
+        outcome, unit = result.outcome, self.run.search.unit
+        per_second = formatting.rate(rate(outcome.evaluations, spent.running_s), 4)
         # The parts of a resumed repetition are those since its resumption.
         before_s = self.long_run.before_s
-        host_s = max(0.0, times.running_s - before_s - times.transfer_s - times.kernel_s)
+        host_s = max(0.0, spent.running_s - before_s - spent.transfer_s - spent.kernel_s)
         earlier = f"{before_s:.6f} before it resumed, then " if before_s else ""
-        shared = f"; {100 * spent.communication_share:.1f} % in communication" if self.ranks.size > 1 else ""
+        share = spent.communication_share or 0.0
+        shared = f"; {100 * share:.1f} % in communication" if self.ranks.size > 1 else ""
         return (
             f"{self.run.problem.name}: {result.words}, {outcome.evaluations:,} {unit}, {per_second} {unit}/s, "
-            f"{times.running_s:.6f} s ({earlier}compile {times.compile_s:.3f}, transfer {times.transfer_s:.6f}, "
-            f"kernel {times.kernel_s:.6f}, host {host_s:.6f}{shared}), "
+            f"{spent.running_s:.6f} s ({earlier}compile {spent.compile_s:.3f}, transfer {spent.transfer_s:.6f}, "
+            f"kernel {spent.kernel_s:.6f}, host {host_s:.6f}{shared}), "
             f"hash {outcome.hash} of {HASH_SCOPES[self.workload.hash_scope]}, {verdict}"
         )
 

@@ -133,8 +133,6 @@ def load_task(workload: Workload[AnyOptions], options: AnyOptions, ranks: int) -
     if any(isinstance(value, OutputFile) for value in vars(options).values()):
         require_writable_files(options)
     if options.measure is not None:
-        from drivers.runs.measured_run import refuse_unmeasurable
-
         refuse_unmeasurable(options)
     if options.peers:
         if ranks > 1:
@@ -148,6 +146,15 @@ def refuse_without_peers(workload: Workload[Any]) -> None:
 
     if not peers_for(workload.name):
         raise UserError(f"--peers: found no reference solver for {workload.name}, expected a run without it")
+
+
+def refuse_unmeasurable(options: Options) -> None:
+    """Refuse options that contradict a measurement; raises `UserError`."""
+    others = {"--repeats": options.repeats > 1, "--checkpoint": options.checkpoint is not None}
+    others["--seconds"] = vars(options).get("seconds") is not None
+    for flag, given in others.items():
+        if given:
+            raise UserError(f"{flag} and --measure: expected one of them")
 
 
 def refuse_several_solutions(options: Options) -> None:

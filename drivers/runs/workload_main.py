@@ -43,15 +43,9 @@ def start(workload: Workload[AnyOptions], own: AnyOptions, argv: Sequence[str]) 
         own = replace(own, progress=False)
     report_separate_tasks()
     try:
-        return max(run_seeds(workload, own, Repetitions if own.measure is None else measured_run(), argv))
+        return max(run_seeds(workload, own, Repetitions, argv))
     except NoRoom as error:
         raise UserError(f"{error}; {workload.with_less_room}") from error
-
-
-def measured_run() -> type[Repetitions]:
-    from drivers.runs.measured_run import MeasuredRun
-
-    return MeasuredRun
 
 
 def parse_options(workload: Workload[AnyOptions], description: str | None, argv: Sequence[str]) -> AnyOptions:

@@ -43,6 +43,8 @@ FEWEST_ITERATIONS = 5
 """Least number of iterations of a walk in a run with default options."""
 CLIMBS = ("hill", "first")
 """Algorithms that end in the first local optimum."""
+COOLING = ("annealing",)
+"""Algorithms whose iterations become cheaper towards the end: fewer changes are accepted."""
 NEIGHBOURS_OF_A_DRAW = 16
 """Neighbours of a scan that take as long as a draw of simulated annealing, which keeps no differences."""
 
@@ -103,11 +105,14 @@ class SolutionWorkload(HistoryWorkload[AnyLocal, LocalProblem, AnySearch, "Outco
         return {"initial": options.initial.values if isinstance(options.initial, ArrayValue) else None}
 
     def work_unit(self, options: AnyLocal, problem: LocalProblem) -> WorkUnit:
-        """Return iterations of all walks; whole runs if a walk may end before its number of iterations."""
+        """Return iterations of all walks; whole runs if later ones are cheaper, or if a walk may end before them."""
         algorithm = getattr(options.algorithm, "name", options.algorithm)
         if options.iterations is None or algorithm in CLIMBS or {*options.chosen_stop().given} > {"iterations"}:
             return WorkUnit()
-        return WorkUnit("iterations", options.iterations, options.walks or 1, "iterations")
+        walks = options.walks or 1
+        if algorithm in COOLING:
+            return WorkUnit("iterations", each=options.iterations * walks)
+        return WorkUnit("iterations", options.iterations, walks, "iterations")
 
     def verify(
         self, run: PreparedRun[AnyLocal, LocalProblem, AnySearch], outcome: Outcome, result: RepetitionResult
@@ -210,6 +215,7 @@ class LocalSearchWorkload(SolutionWorkload[AnyLocal, LocalProblem, "LocalSearch"
 
     def result(self, run: PreparedRun[AnyLocal, LocalProblem, LocalSearch], outcome: Outcome) -> RepetitionResult:
         launcher, shape = run.search.launcher, run.search.launcher.shape
+        tuner = finished_tuner(run.search)
         gap = describe_gap(outcome.cost, run.problem.optimum, self.best_known)
         return RepetitionResult(
             outcome,
@@ -226,6 +232,7 @@ class LocalSearchWorkload(SolutionWorkload[AnyLocal, LocalProblem, "LocalSearch"
                 "teams": launcher.walk_teams if shape.in_one_team else shape.teams,
                 "team_size": shape.team_size,
                 "step_team_size": shape.step_size,
+                **({} if tuner is None else {"tuning_s": tuner.tuning_s}),
             },
         )
 
@@ -273,19 +280,24 @@ def shape_tuner(backend: Backend) -> Callable[[Kernel, int, int], ShapeTuner]:
     from backends.tuning import ShapeKey, ShapeTuner, load_shape
 
     def tune(kernel: Kernel, solution_size: int, neighbourhood_size: int) -> ShapeTuner:
-        best = load_shape(ShapeKey.of(backend, kernel, solution_size, neighbourhood_size))
-        return ShapeTuner(backend.capabilities, solution_size, neighbourhood_size, best=best)
+        known = load_shape(ShapeKey.of(backend, kernel, solution_size, neighbourhood_size))
+        return ShapeTuner(backend.capabilities, solution_size, neighbourhood_size, known=known)
 
     return tune
 
 
+def finished_tuner(search: LocalSearch) -> ShapeTuner | None:
+    """Return the tuner of a search's launches if it has found the best shape."""
+    tuner = cast("ShapeTuner | None", search.launcher.shape.tuner)
+    return tuner if tuner is not None and tuner.done and tuner.best is not None else None
+
+
 def keep_shape(search: LocalSearch) -> None:
     """Store the shape that a search's tuner has found, if it is done."""
-    plan, launcher = search.plan, search.launcher
-    tuner = launcher.shape.tuner
-    if tuner is None or not tuner.done or tuner.best is None:
+    plan, launcher, tuner = search.plan, search.launcher, finished_tuner(search)
+    if tuner is None or tuner.best is None:
         return
-    from backends.tuning import LaunchShape, ShapeKey, store_shape
+    from backends.tuning import ShapeKey, TunedShape, store_shape
 
     key = ShapeKey.of(cast("Backend", search.backend), launcher.evaluating, plan.problem.encoding.n, max(plan.sizes))
-    store_shape(key, LaunchShape(*tuner.best))
+    store_shape(key, TunedShape(tuner.best, tuner.tuning_s))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from core.errors import UserError
 from drivers.options.output_files import reporting_write_errors
-from drivers.options.tours import AnyTour, InstanceOptions
+from drivers.options.tours import AnyTour, InstanceOptions, MatrixOptions
 from drivers.workload.declaration import (
     PUBLISHED_OPTIMUM,
     SCORER,
@@ -65,26 +65,33 @@ def available_instance(options: InstanceOptions) -> tuple[TspInstance, str]:
     return instance, source or instance.source
 
 
-def small_instance(
-    options: InstanceOptions, matrix: str | None, chosen: str, generated: str, *, symmetric: bool
-) -> TspInstance:
+def small_instance(options: MatrixOptions, chosen: str, generated: str, *, symmetric: bool) -> TspInstance:
     """Return the instance of `--matrix` or `--instance`, else the chosen one if available, else a generated one.
 
-    Raises `UserError` if both are given, or the file is no instance.
+    Raises `UserError` if both are given, the file is no instance, or `--svg` cannot draw it.
     """
     from core import tours as tsp
     from core.instances import sources
 
-    if matrix is not None:
+    if options.matrix is not None:
         from drivers.workload.matrix_files import load_matrix
 
         if options.instance is not None:
             raise UserError("--matrix and --instance: expected one of them")
         if options.drop:
             raise UserError("--drop changes nothing here: a matrix has no keys and sections")
-        return load_matrix(matrix, symmetric=symmetric)
-    spec = options.instance or (chosen if sources.find(chosen, options.data) else generated)
-    return tsp.load(spec, options.data, drop=options.drop, symmetric=symmetric)
+        instance: TspInstance = load_matrix(options.matrix, symmetric=symmetric)
+    else:
+        spec = options.instance or (chosen if sources.find(chosen, options.data) else generated)
+        instance = tsp.load(spec, options.data, drop=options.drop, symmetric=symmetric)
+    refuse_blank_drawing(options, instance)
+    return instance
+
+
+def refuse_blank_drawing(options: InstanceOptions, instance: TspInstance) -> None:
+    """Refuse `--svg` for an instance without coordinates."""
+    if options.svg is not None and instance.display is None:
+        raise UserError(f"--svg {options.svg}: {instance.name} has no coordinates to draw")
 
 
 # --- results ---
@@ -109,12 +116,6 @@ def optimum_verdicts(instance: TspInstance, length: int, *, exactly: bool) -> It
 
 
 # --- files ---
-
-
-def refuse_blank_drawing(options: InstanceOptions, instance: TspInstance) -> None:
-    """Refuse `--svg` for an instance without coordinates."""
-    if options.svg is not None and instance.display is None:
-        raise UserError(f"--svg {options.svg}: {instance.name} has no coordinates to draw")
 
 
 def save_tour(workload: str, options: InstanceOptions, instance: TspInstance, tour: np.ndarray | None) -> None:

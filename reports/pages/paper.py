@@ -88,7 +88,7 @@ def write(
 
 
 def write_all(records: Sequence[Record], folder: Path) -> list[Path]:
-    """Write the page of every paper that measured a workload of the records, with all its exhibits.
+    """Write the page of every paper with cells of the records, or that measured their workloads, with all its exhibits.
 
     Raises `UserError` if there is no such paper, or as `write`; `RecordError` without records.
     """
@@ -100,7 +100,15 @@ def write_all(records: Sequence[Record], folder: Path) -> list[Path]:
         if not chosen:
             raise UserError(f"no paper has tables for the workload {workload!r}: use `python -m reports compare`")
         papers |= {paper.name: paper for paper in chosen}
-    return [path for paper in papers.values() for path in write(paper, paper.exhibits, records, folder)]
+    filled = [paper for paper in papers.values() if _has_run(paper, records)] or papers.values()
+    return [path for paper in filled for path in write(paper, paper.exhibits, records, folder)]
+
+
+def _has_run(paper: Paper, records: Sequence[Record]) -> bool:
+    """Return True if a record belongs to a cell of a paper."""
+    cells = ((exhibit, row, column) for exhibit in paper.exhibits for row in exhibit.rows for column in exhibit.columns)
+    choices = [choice for cell in cells if (choice := run_choice(paper, *cell)) is not None]
+    return any(choice.has(record) for choice in choices for record in records)
 
 
 def summary(paper: Paper, records: Sequence[Record]) -> list[tuple[str, str, str]]:
@@ -137,9 +145,9 @@ def _part(paper: Paper, exhibit: Exhibit, runs: Sequence[PaperRun], folder: Path
         "cells": cells,
         "verdict": one,
         "marked": one.verdict if one.verdict in (NOT_RUN, UNTESTED) else f"**{one.verdict}**",
-        "finding": (one.answer or one.reason).rstrip("."),
+        "finding": (one.reason or one.answer).rstrip("."),
         "conclusion": conclusion(one),
-        "table": exhibit_table(exhibit, cells, heads) if ran else None,
+        "table": exhibit_table(exhibit, cells, heads) if shown_rows(exhibit, cells) else None,
         "pictures": pictures,
         "command": shlex.join(["onekernel", "reproduce", paper.name, f"--{kind}", number]),
         "took": duration(took) if took else "",
@@ -167,14 +175,15 @@ def conclusion(one: Verdict) -> str:
     return " ".join([f"**{bold}.**", *(f"{text.rstrip('.')}." for text in (one.answer, one.sentence) if text)])
 
 
-def shown_rows(cells: pandas.DataFrame) -> list[str]:
-    """Return the rows with at least one cell of ours, in their order."""
-    return [*dict.fromkeys(cells[cells["source"] != "paper"]["row"])]
+def shown_rows(exhibit: Exhibit, cells: pandas.DataFrame) -> list[str]:
+    """Return the rows with at least one cell of ours in a shown column, in their order."""
+    keys = [column.key for column in exhibit.shown()]
+    return [*dict.fromkeys(cells[(cells["source"] != "paper") & cells["column"].isin(keys)]["row"])]
 
 
 def exhibit_table(exhibit: Exhibit, cells: pandas.DataFrame, heads: Mapping[str, str]) -> TextTable:
     """Return the table of an exhibit: a row with at least one cell of ours, a column with at least one cell at all."""
-    rows = shown_rows(cells)
+    rows = shown_rows(exhibit, cells)
     texts = cells[cells["row"].isin(rows)].pivot(index="row", columns="column", values="text")
     keys = [column.key for column in exhibit.shown() if column.key in texts]
     texts = texts.reindex(index=rows, columns=keys).fillna("")
@@ -200,7 +209,7 @@ def amount_text(exhibit: Exhibit) -> str:
 
 def _not_run(paper: Paper, exhibit: Exhibit, cells: pandas.DataFrame, missing: Missing) -> Iterator[str]:
     """Yield the rows without any cell of ours, a text for each reason."""
-    ran, rows = shown_rows(cells), dict[str, list[str]]()
+    ran, rows = shown_rows(exhibit, cells), dict[str, list[str]]()
     for row in exhibit.rows:
         planned = [one.key for one in exhibit.columns if run_choice(paper, exhibit, row, one) is not None]
         reasons = [missing[exhibit.name, row.name, key] for key in planned if (exhibit.name, row.name, key) in missing]
@@ -208,7 +217,7 @@ def _not_run(paper: Paper, exhibit: Exhibit, cells: pandas.DataFrame, missing: M
             reason = reasons[0] if reasons else "no record" if planned else "no instance of it is available"
             rows.setdefault(reason, []).append(row.name)
     for reason, names in rows.items():
-        several = f"{names[0]} to {names[-1]}, {len(names)} rows"
+        several = f"{len(names)} rows from {names[0]} to {names[-1]}"
         yield f"{several if len(names) > MOST_NAMES else listed(names)} ({reason})"
 
 

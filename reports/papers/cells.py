@@ -63,7 +63,7 @@ def exhibit_frame(paper: Paper, exhibit: Exhibit, runs: Sequence[PaperRun]) -> p
 
     Columns: `row`, `column` (its key), `source` (paper, ours, model, or peer), `value`, `low`, `high` (missing for a
     text), `figure` (its text), `text` (with an interval beyond ±2 %), facts of the run, and `run` (a `PaperRun`, or
-    None). Raises `UnequalWorkError` if two runs of a ratio did unequal work.
+    None). A ratio of unequal work has no cell.
     """
     import pandas
 
@@ -98,9 +98,8 @@ class _Cells:
     def all(self) -> Iterator[tuple[Any, ...]]:
         for row in self.exhibit.rows:
             for column in self.exhibit.columns:
-                if column.rows and row.name not in column.rows:
-                    continue
-                yield from self.cell(row, column)
+                if not column.rows or row.name in column.rows:
+                    yield from self.cell(row, column)
 
     def cell(self, row: Row, column: Column) -> Iterator[tuple[Any, ...]]:
         """Yield the cell of a row and a column, if it has one."""
@@ -160,6 +159,8 @@ class _Cells:
         for run in runs:
             for other in bases:
                 if [*map(_proved_work, run.records)] == [*map(_proved_work, other.records)]:
+                    if run is other:
+                        return run, Estimate(1.0)
                     above, below = run.rates().scaled(1 / run.amount), other.rates().scaled(1 / other.amount)
                     return run, _quotient(above, below)
         return runs[0], None

@@ -11,7 +11,7 @@ from msgspec import structs
 
 from core.errors import UserError
 from reports.papers.measures import MEASURES
-from reports.papers.paper import MOST_COLUMNS, SCALES, Exhibit, Machine, Paper, Scale, Series
+from reports.papers.paper import MOST_COLUMNS, MOST_CURVES, MOST_PANELS, SCALES, Exhibit, Machine, Paper, Scale, Series
 from reports.papers.verdicts import AGGREGATES, references
 from reports.toml_file import DataFile
 
@@ -30,6 +30,11 @@ class PrintedNumber(float):
 
     def __str__(self) -> str:
         return self.text
+
+    def __format__(self, form: str) -> str:
+        """Return its digits with separated thousands for `,`; a number's usual format for others."""
+        whole, point, digits = self.text.partition(".")
+        return f"{int(whole):,}{point}{digits}" if form == "," and whole.isdigit() else super().__format__(form)
 
 
 def names() -> list[str]:
@@ -121,6 +126,9 @@ def _check(file: DataFile, paper: Paper, exhibit: Exhibit) -> None:
     if exhibit.plot:
         file.among(f"{place}, plot", "column", exhibit.plot.columns, columns)
         file.among(f"{place}, plot", "panel", exhibit.plot.panels, [row.panel for row in exhibit.rows])
+        if len(exhibit.plot.columns) > MOST_CURVES or len(exhibit.plot.panels) > MOST_PANELS:
+            found = f"{len(exhibit.plot.columns)} columns and {len(exhibit.plot.panels)} panels"
+            file.wrong(f"{place}, plot", found, f"at most {MOST_CURVES} and {MOST_PANELS}")
     for what, items in (("row", rows), ("column", columns)):
         if len(set(items)) != len(items):
             file.wrong(place, f"a {what} twice", f"{what}s of different names")

@@ -151,17 +151,9 @@ def _first_call(run: PaperRun, exhibit: Exhibit) -> float | None:
     return None if seconds is None or seconds != seconds else seconds
 
 
-def _tuning(run: PaperRun, exhibit: Exhibit) -> float | None:
-    """Return the seconds of a tuned run's first call beyond its warm rate: trials of shapes, and other first costs."""
-    proof = next((one for one in run.record.repetitions if one.kind == "proof"), None)
-    if proof is None or run.record.execution.get("shape") != "tuned":
-        return None
-    return max(0.0, proof.running_s - proof.work / float(run.rate["rate"]))
-
-
 def _charged(run: PaperRun, exhibit: Exhibit) -> Estimate | None:
     """Return the seconds of the paper's amount with the tuning that its first iterations do."""
-    seconds, tuning = _seconds(run, exhibit), _tuning(run, exhibit)
+    seconds, tuning = _seconds(run, exhibit), run.record.details.get("tuning_s")
     if seconds is None or tuning is None:
         return None
     low, high = (None if end is None else end + tuning for end in (seconds.low, seconds.high))
@@ -214,6 +206,10 @@ def _peers(record: Record) -> Iterator[Mapping[str, Any]]:
     return iter(solvers)
 
 
+def _one_decimal(value: float) -> str:
+    return f"{value:.1f}"
+
+
 def _two_decimals(value: float) -> str:
     return f"{value:.2f}"
 
@@ -232,7 +228,7 @@ MEASURES: dict[str, Measure] = {
     "mean_cost": Measure("", _mean_cost, cost),
     "index": Measure("", lambda run, exhibit: run.record.best_index, _whole),
     "nodes": Measure("nodes", lambda run, exhibit: run.record.evaluations or None, _whole),
-    "steps": Measure("steps a climb", _detail("steps_per_climb")),
+    "steps": Measure("steps a climb", _detail("steps_per_climb"), _one_decimal),
     "optimum": Measure("", _detail("optimum"), cost),
     "cities": Measure("cities", _detail("cities"), _whole),
     "process": Measure("%", _process),
@@ -244,7 +240,7 @@ MEASURES: dict[str, Measure] = {
     "load_efficiency": Measure("%", _counter("load_efficiency", 100)),
     "warp_efficiency": Measure("%", _counter("warp_efficiency", 100)),
     "ipc": Measure("instructions/clock", _counter("ipc"), _two_decimals),
-    "tuning": Measure("s", _tuning),
+    "tuning": Measure("s", _detail("tuning_s")),
     "charged": Measure("s", _charged),
     "energy": Measure("J", _energy),
 }

@@ -19,6 +19,8 @@ ScaleName = Literal["quick", "standard", "full"]
 SCALES: tuple[ScaleName, ...] = get_args(ScaleName)
 MOST_COLUMNS = 7
 """Largest number of a table's columns beside the rows' names."""
+MOST_CURVES, MOST_PANELS = 5, 2
+"""Largest numbers of a picture's columns and panels."""
 
 Figure = tuple[Any, ...]
 """A published cell: numbers or texts as printed; empty for none."""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 HOLDS, FAILS, UNTESTED = "holds", "does not hold", "cannot be tested here"
 NOT_RUN = "not run"
+NO_CELLS = "a run that it needs is missing"
 AGGREGATES = ("min", "max", "first", "last", "min_row", "max_row")
 """References to a column: the smallest, largest, first and last cell, and the rows of the former two."""
 
@@ -44,7 +45,7 @@ def verdict(
     absent = [check.column for check, result in results if result is None]
     if absent or not results:
         why = [reason for (name, _, key), reason in (missing or {}).items() if name == exhibit.name and key in absent]
-        reasons = [exhibit.untested, *why, *(f"no figures of {key}" for key in absent)]
+        reasons = [exhibit.untested, *why, NO_CELLS if absent else ""]
         return Verdict(UNTESTED, answer, "", next(filter(None, reasons), ""))
     return Verdict(HOLDS, answer, fill(exhibit.holds, columns))
 

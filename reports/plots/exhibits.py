@@ -164,7 +164,8 @@ def _fill_axes(
             )
     if is_line:
         axes.set_xlabel(plot.x_axis)
-        if style.is_wide([at for at in places.values() if at]):
+        # All panels have axes of one kind.
+        if style.is_wide([row.x for row in exhibit.rows if row.x]):
             style.logarithmic(axes, "x")
     else:
         crowded = len(names) > MOST_UPRIGHT or max(map(len, names)) > 9

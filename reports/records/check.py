@@ -19,8 +19,6 @@ from core.errors import UserError, escape_unprintable
 
 SCHEMA = 4
 """Version for reading and writing."""
-EARLIER_SCHEMA = 3
-"""Version of the gallery's records, which have no work and no kinds of repetitions; refused when it is re-recorded."""
 
 HASH_SCOPES = {"moves": "all moves", "climbs": "all climbs", "tours": "all tours", "result": "the result"}
 """Scopes of a run's hash, each with its text in a line or a report ("hash 0123 of all moves")."""

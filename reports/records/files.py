@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from core.atomic_files import atomic_write
 from core.errors import UserError, refusal, warn_caller
-from reports.records.schema import Record, RecordError
+from reports.records.schema import Record, RecordError, Repetition
 
 T = TypeVar("T")
 _START = b'{"schema": '
@@ -146,17 +146,18 @@ def find_run(path: str | os.PathLike[str], run: str) -> Record | None:
     return merged[0] if merged else None
 
 
-def count_repetitions(
+def repetitions_of_work(
     path: str | os.PathLike[str], workload: str, instance_sha256: str, parameters: Mapping[str, Any], seed: int
-) -> int:
-    """Count the repetitions of the same work in a file, on any machine and with any settings; raises as `load`."""
+) -> list[Repetition]:
+    """Return the repetitions of the same work in a file, on any machine and with any settings; raises as `load`."""
     # The file's content comes from JSON, where tuples are lists.
     work = json.loads(json.dumps([workload, instance_sha256, parameters, seed]))
-    return sum(
-        len(record.repetitions)
+    return [
+        repetition
         for record in load_existing(path)
         if [record.workload, record.instance_sha256, record.parameters, record.seed] == work
-    )
+        for repetition in record.repetitions
+    ]
 
 
 def refuse_namesake(

@@ -77,7 +77,7 @@ def _sources(record: Record, repetition: Repetition, number: int) -> dict[str, M
     """Return the origins of a row's values, by the names of their columns."""
     running_s, reasons = repetition.running_s, (repetition.conditions or {}).get("throttled_by")
     evaluations = record.evaluations if repetition.evaluations is None else repetition.evaluations
-    joules, moved = repetition.energy_j or {}, repetition.bytes_moved or {}
+    joules, updates, moved = repetition.energy_j or {}, repetition.energy_update_s or {}, repetition.bytes_moved or {}
     computed = {
         "repetition": number,
         "parameters": json.dumps(record.parameters, sort_keys=True),
@@ -92,6 +92,8 @@ def _sources(record: Record, repetition: Repetition, number: int) -> dict[str, M
         "throttled_by": None if reasons is None else "; ".join(reasons),
         "gpu_j": joules.get(GPU_ENERGY),
         "package_j": joules.get(PACKAGE_ENERGY),
+        "gpu_update_s": updates.get(GPU_ENERGY),
+        "package_update_s": updates.get(PACKAGE_ENERGY),
         "bytes_host_device": moved.get("host_device"),
         "bytes_between_ranks": moved.get("between_ranks"),
     }

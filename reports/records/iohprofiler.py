@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,25 +29,14 @@ START = "start_cost"
 CostRows = list[tuple[int, int | float]]
 
 
-@dataclass(frozen=True)
-class IohRun:
-    """Evaluations with the best cost so far, from the first evaluation on, and their record."""
-
-    record: Record
-    rows: CostRows
+IohRun = tuple[Record, CostRows]
+"""A record, and its evaluations with the best cost so far, from the first evaluation on."""
 
 
-@dataclass(frozen=True)
-class IohFiles:
-    """Files that describe the runs, and descriptions of the runs with missing data."""
-
-    files: tuple[Path, ...]
-    notes: tuple[str, ...]
-
-
-def write(records: Sequence[Record], folder: Path) -> IohFiles:
+def write(records: Sequence[Record], folder: Path) -> tuple[list[Path], list[str]]:
     """Write the course of every run into a folder, which is made if missing; files of the same names are overwritten.
 
+    Returns the files that describe the runs, and descriptions of the runs with missing data.
     Raises `UserError` if no run has a course, repetitions of a run differ in it, or the folder cannot be written.
     """
     runs: list[IohRun] = []
@@ -56,7 +44,7 @@ def write(records: Sequence[Record], folder: Path) -> IohFiles:
     for record in merge(records):
         rows = cost_rows(record)
         if rows:
-            runs.append(IohRun(record, rows))
+            runs.append((record, rows))
         if not any(repetition.history for repetition in record.repetitions):
             rest = "its start and its end are written" if rows else "left out, since its start is not known either"
             where = f"{record.work_name}, seed {record.seed}, {record.label}"
@@ -64,7 +52,7 @@ def write(records: Sequence[Record], folder: Path) -> IohFiles:
     if not runs:
         raise UserError(notes[0] if len(notes) == 1 else f"none of {len(notes)} runs has a history or a known start")
     try:
-        return IohFiles(tuple(_write(runs, folder)), tuple(notes))
+        return list(_write(runs, folder)), notes
     except OSError as error:
         raise UserError(f"{folder}: cannot write IOHprofiler's files: {error.strerror}") from None
 
@@ -93,16 +81,16 @@ def cost_rows(record: Record) -> CostRows:
 
 
 def _write(runs: Sequence[IohRun], folder: Path) -> Iterable[Path]:
-    functions = list(dict.fromkeys((run.record.workload, run.record.instance_sha256) for run in runs))
-    names = _algorithm_names([run.record for run in runs])
+    functions = list(dict.fromkeys((record.workload, record.instance_sha256) for record, _ in runs))
+    names = _algorithm_names([record for record, _ in runs])
     places = _folder_names(names.values())
-    for alike in group_by(runs, lambda run: [_kind(run.record), run.record.instance_sha256]):
-        record = alike[0].record
+    for alike in group_by(runs, lambda run: [_kind(run[0]), run[0].instance_sha256]):
+        record = alike[0][0]
         name, number = names[_kind(record)], functions.index((record.workload, record.instance_sha256)) + 1
         place, function, size = folder / places[name], f"f{number}_{_file_name(record.instance)}", _size(record)
         data = Path(f"data_{function}") / f"IOHprofiler_f{number}_DIM{size}.dat"
         (place / data).parent.mkdir(parents=True, exist_ok=True)
-        lines = [line for run in alike for line in (HEADING, *(f"{count} {cost}" for count, cost in run.rows))]
+        lines = [line for _, rows in alike for line in (HEADING, *(f"{count} {cost}" for count, cost in rows))]
         (place / data).write_text("".join(f"{line}\n" for line in lines), encoding="ascii")
         content = {
             "version": VERSION,
@@ -112,22 +100,16 @@ def _write(runs: Sequence[IohRun], folder: Path) -> Iterable[Path]:
             "maximization": record.maximises,
             "algorithm": {"name": name, "info": parameters_text(_run_settings(record))},
             "attributes": HEADING.split(),
-            "scenarios": [{"dimension": size, "path": data.as_posix(), "runs": [_run(run) for run in alike]}],
+            "scenarios": [{"dimension": size, "path": data.as_posix(), "runs": [_run(*run) for run in alike]}],
         }
         described = place / f"IOHprofiler_{function}.json"
         described.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
         yield described
 
 
-def _run(run: IohRun) -> dict[str, Any]:
-    choose = max if run.record.maximises else min
-    best = choose(run.rows, key=lambda row: row[1])
-    return {
-        "instance": 1,
-        "seed": run.record.seed,
-        "evals": run.rows[-1][0],
-        "best": {"evals": best[0], "y": best[1], "x": []},
-    }
+def _run(record: Record, rows: CostRows) -> dict[str, Any]:
+    count, cost = (max if record.maximises else min)(rows, key=lambda row: row[1])
+    return {"instance": 1, "seed": record.seed, "evals": rows[-1][0], "best": {"evals": count, "y": cost, "x": []}}
 
 
 def _run_settings(record: Record) -> dict[str, Any]:

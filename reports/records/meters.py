@@ -6,7 +6,6 @@ values are not recorded.
 
 from __future__ import annotations
 
-import math
 import os
 import platform
 import time
@@ -26,9 +25,7 @@ ENERGY_SOURCES = {GPU_ENERGY: "gpu (NVML)", PACKAGE_ENERGY: "processor package (
 MOST_PROCESSORS = 16
 """Most processors with clocks read, evenly spread: reading hundreds of files takes milliseconds."""
 LEAST_UPDATES = 10
-"""Least updates of an energy counter in a repetition with recorded joules: the delay of the last update before each
-reading is then a tenth at most.
-"""
+"""Least updates of an energy counter between two readings that count: each reading is then a tenth too old at most."""
 UPDATE_S = {GPU_ENERGY: 0.1, PACKAGE_ENERGY: 0.001}
 """Seconds between two renewals of a counter, as seen on an H200 and in Intel's manuals."""
 MOST_WATTS = 600.0
@@ -79,6 +76,14 @@ def others_cores(ranks: Sequence[ProcessorSeconds | None]) -> float | None:
     return round(max(0.0, first.all_s - own_s) / first.lasted_s, 3)
 
 
+class EnergyReading(NamedTuple):
+    """Moment of a reading in seconds, microjoules of all packages by counter, and joules of the GPU."""
+
+    at_s: float
+    packages: Mapping[Path, int]
+    gpu_j: float | None
+
+
 class Meter:
     """Reads before and after a repetition; a context manager, used again for every repetition of a run.
 
@@ -86,8 +91,8 @@ class Meter:
     cools down, and the temperature right after; reasons of throttling are read before and after. The load of other
     programs follows from the times of all processors and of this process with its children. Energy is the difference of
     two counters, so it is that of the whole GPU or of all processor packages, including other programs; a repetition
-    that is too short for the counter (see `UPDATE_S`) has none. An H200 takes 3 to 8 ms to return its energy, and is
-    not read again in a run after a repetition that was too short. All else is read in less than 1 ms.
+    that is too short for the counter (see `UPDATE_S`) has none, unless it is `in_series`. An H200 takes 3 to 8 ms to
+    return its energy; all else is read in less than 1 ms.
 
     Parameters
     ----------
@@ -106,6 +111,9 @@ class Meter:
 
     Attributes
     ----------
+    in_series : bool
+        Set to True for consecutive repetitions of which only the sum of joules counts: each begins at the end of the
+        one before, and may be short.
     values : dict
         After a repetition: `started_at`, `conditions`, `energy_j` and `energy_update_s`, None if nothing could be
         read, for `reports.records.schema.Repetition`.
@@ -133,13 +141,16 @@ class Meter:
     ) -> None:
         self.values: dict[str, Any] = {}
         self.processor_s: ProcessorSeconds | None = None
+        self.in_series = False
         self._clock = clock
-        self._lasted = math.inf
         self._root = root
         self._processors = _processors(root)
         self._packages = _packages(root)
         self._gpu = _gpu(device_index, device_name, nvml) if device_kind == "gpu" else None
-        self._before: tuple[float, Mapping[Path, int], float | None, set[str] | None]
+        self._began = 0.0
+        self._throttled_before: set[str] | None = None
+        self._energy_before: EnergyReading
+        self._end_of_series: EnergyReading | None = None
         self._busy_before: tuple[float, float] | None = None
 
     def __enter__(self) -> Meter:
@@ -151,47 +162,49 @@ class Meter:
         named = {"cpu_mhz_mean": "cpu_mhz_before", "gpu_mhz": "gpu_mhz_before"}
         self.values["conditions"] |= {before: clocks[name] for name, before in named.items() if name in clocks}
         self._busy_before = busy_seconds(self._root)
-        throttled = gpu.throttled_by() if gpu else None
+        self._throttled_before = gpu.throttled_by() if gpu else None
         # Energy last: the energy of the other readings is not the repetition's.
-        counters = {counter: value for counter in self._packages if (value := _whole_number(counter)) is not None}
-        joules = gpu.joules() if gpu and _long_enough(self._lasted, GPU_ENERGY) else None
-        self._before = (self._clock(), counters, joules, throttled)
+        self._began = self._clock()
+        earlier = self._end_of_series if self.in_series else None
+        self._energy_before = earlier or self._read_energy(self._began)
         return self
 
     def __exit__(self, *error: object) -> None:
-        began, counters, joules, throttled = self._before
-        self._lasted = self._clock() - began
-        energy = {PACKAGE_ENERGY: self._package_joules(counters)}
-        if self._gpu and joules is not None and _long_enough(self._lasted, GPU_ENERGY):
-            joules_after = self._gpu.joules()
-            energy[GPU_ENERGY] = None if joules_after is None else joules_after - joules
+        ended = self._clock()
+        after = self._read_energy(ended)
+        energy = self._joules(self._energy_before, after)
+        self._end_of_series = after if self.in_series else None
         busy = busy_seconds(self._root)
         self.processor_s = None
         if busy and self._busy_before:
             all_s, own_s = (after - before for after, before in zip(busy, self._busy_before, strict=True))
-            self.processor_s = ProcessorSeconds(platform.node(), all_s, own_s, self._lasted)
+            self.processor_s = ProcessorSeconds(platform.node(), all_s, own_s, ended - self._began)
         conditions = self.values["conditions"] | _clocks(self._processors)
         if self._gpu:
-            conditions |= self._gpu.conditions(throttled)
-        known = {source: drawn for source, drawn in energy.items() if drawn is not None}
-        updates = {source: UPDATE_S[source] for source in known}
-        self.values |= {"conditions": conditions or None, "energy_j": known or None, "energy_update_s": updates or None}
+            conditions |= self._gpu.conditions(self._throttled_before)
+        updates = {source: UPDATE_S[source] for source in energy}
+        self.values |= {"conditions": conditions or None}
+        self.values |= {"energy_j": energy or None, "energy_update_s": updates or None}
 
-    def _package_joules(self, before: Mapping[Path, int]) -> float | None:
-        """Joules of all packages; None if one could not be read, or may have filled its counter."""
-        if not self._packages or not _long_enough(self._lasted, PACKAGE_ENERGY):
-            return None
-        total = 0
-        for counter, capacity in self._packages.items():
-            reading = _whole_number(counter)
-            if reading is None or counter not in before or self._lasted * MOST_WATTS * 1e6 >= capacity:
-                return None
-            total += reading - before[counter] + (capacity if reading < before[counter] else 0)
-        return total / 1e6
+    def _read_energy(self, at_s: float) -> EnergyReading:
+        counters = {counter: value for counter in self._packages if (value := _whole_number(counter)) is not None}
+        return EnergyReading(at_s, counters, self._gpu.joules() if self._gpu else None)
 
+    def _joules(self, before: EnergyReading, after: EnergyReading) -> dict[str, float]:
+        """Return the joules between two readings by source, without those that are unknown.
 
-def _long_enough(seconds: float, source: str) -> bool:
-    return seconds >= LEAST_UPDATES * UPDATE_S[source]
+        Those of packages are unknown if one could not be read, or may have filled its counter.
+        """
+        lasted, joules = after.at_s - before.at_s, {}
+        if before.gpu_j is not None and after.gpu_j is not None:
+            joules[GPU_ENERGY] = after.gpu_j - before.gpu_j
+        is_known = self._packages and self._packages.keys() == before.packages.keys() == after.packages.keys()
+        if is_known and all(lasted * MOST_WATTS * 1e6 < capacity for capacity in self._packages.values()):
+            gone = [(after.packages[one] - before.packages[one], most) for one, most in self._packages.items()]
+            joules[PACKAGE_ENERGY] = sum(more + (most if more < 0 else 0) for more, most in gone) / 1e6
+        if self.in_series:
+            return joules
+        return {source: drawn for source, drawn in joules.items() if lasted >= LEAST_UPDATES * UPDATE_S[source]}
 
 
 class _Gpu:

@@ -15,7 +15,7 @@ from msgspec import Meta, Struct, structs, to_builtins
 
 from core.errors import escape_unprintable
 from reports.records import check
-from reports.records.check import EARLIER_SCHEMA, HASH_SCOPES, SCHEMA, RecordError
+from reports.records.check import HASH_SCOPES, SCHEMA, RecordError
 
 __all__ = ["HASH_SCOPES", "SCHEMA", "Record", "RecordError", "Repetition", "identity"]
 
@@ -48,7 +48,8 @@ class Repetition(Struct, frozen=True, omit_defaults=True):
         `transfer_s`, `kernel_s` and `communication_share` cover the time since then, and no joules and bytes are
         recorded.
     energy_j
-        Joules over the repetition by source (`reports.records.meters.ENERGY_SOURCES`).
+        Joules over the repetition by source (`reports.records.meters.ENERGY_SOURCES`). Of a trial or rate: since the
+        end of the one before, so that the sum over consecutive repetitions counts, where one is too short.
     rank_s
         Each rank's own time without compilation, by rank.
     bytes_moved
@@ -59,9 +60,6 @@ class Repetition(Struct, frozen=True, omit_defaults=True):
     history
         Rows [iteration, evaluations, seconds, best cost] in this order of time: evaluations of all ranks and seconds
         since the start without compilation, and the best cost that was known then.
-    group
-        Number of repetitions that were recorded before its process began; absent for 0. Repetitions of one process are
-        a group. Only the gallery's records of schema 3 have it.
     kind
         `fixed`: a repetition of the parameters' amount (`--repeats`). Of a measured rate: `proof`, the first call on
         that amount, which has the record's hash; `trial`, warm, on an amount that was too short; `rate`, warm.
@@ -88,7 +86,6 @@ class Repetition(Struct, frozen=True, omit_defaults=True):
     bytes_moved: check.BytesMoved | None = None
     communication_share: check.Share | None = None
     history: check.History | None = None
-    group: check.Count | None = None
     kind: check.RepetitionKind = "fixed"
     turn: check.Count = 0
     work: check.AtLeastOne = 1
@@ -320,9 +317,9 @@ def _json_object(line: str) -> dict[str, Any]:
         content = None
     if not isinstance(content, dict) or "schema" not in content:
         raise RecordError(f"expected a run record (a JSON object with a 'schema' key), found {line[:40]!r}")
-    if type(content["schema"]) is not int or content["schema"] not in (EARLIER_SCHEMA, SCHEMA):
+    if type(content["schema"]) is not int or content["schema"] != SCHEMA:
         raise RecordError(f"found schema version {check.short_text(content['schema'])}, expected {SCHEMA}")
-    return content | {"schema": SCHEMA}
+    return content
 
 
 def _check_repetition(repetition: Repetition, ranks: int, where: str) -> None:

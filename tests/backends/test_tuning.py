@@ -8,7 +8,7 @@ import pytest
 
 from backends import tuning
 from backends.device import Capabilities, DeviceInfo, LaunchRefused, OutOfMemory
-from backends.tuning import LaunchShape, ShapeKey, ShapeTuner
+from backends.tuning import LaunchShape, ShapeKey, ShapeTuner, TunedShape
 from core.lang.digest import source_digest
 from tests.backends import kernels
 
@@ -96,6 +96,16 @@ def test_compiling_in_the_first_launch_of_a_team_size_does_not_count():
     assert tuner.best == (52, 160)
 
 
+def test_the_cost_of_tuning_is_that_of_all_trials_beyond_the_best_shape_and_is_remembered():
+    tuner = ShapeTuner(device(64), 100, 100, trials=3)
+    for seconds in (9.0, 0.5, 0.5, 0.2, 0.2, 0.2):
+        tuner.report(seconds)
+    assert tuner.done and tuner.best == (2, 64) and tuner.tuning_s == pytest.approx(3 * (0.5 - 0.2))
+    later = ShapeTuner(device(64), 100, 100, known=TunedShape(tuner.best, tuner.tuning_s))
+    later.report(7.0)
+    assert later.done and later.next() == tuner.best and later.tuning_s == tuner.tuning_s
+
+
 @pytest.mark.parametrize("kind", [LaunchRefused, OutOfMemory])
 def test_a_failing_shape_does_not_win_by_its_first_trials(kind):
     tuner = ShapeTuner(device(512), 1024, 10**6, trials=3)
@@ -121,9 +131,9 @@ def test_a_failure_of_the_first_shape_or_of_the_best_is_raised():
 def test_a_shape_is_remembered_for_its_key_until_its_file_is_damaged(tmp_path, monkeypatch):
     monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path))
     assert tuning.load_shape(KEY) is None
-    for shape in (LaunchShape(64, 128), LaunchShape(32, 96)):
-        tuning.store_shape(KEY, shape)
-        assert tuning.load_shape(KEY) == shape
+    for tuned in (TunedShape(LaunchShape(64, 128), 0.1), TunedShape(LaunchShape(32, 96), 1e-7)):
+        tuning.store_shape(KEY, tuned)
+        assert tuning.load_shape(KEY) == tuned
     others = [KEY._replace(**{field: getattr(KEY, field) * 2}) for field in ShapeKey._fields]
     assert [tuning.load_shape(other) for other in others] == [None] * len(others)
     (path,) = tmp_path.glob("*/*")

@@ -1,6 +1,7 @@
 """Measurements of `python -m cluster check`: pairs, fits, medians, and reports of doubtful ranks."""
 
 from dataclasses import replace
+from itertools import repeat
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ VERSIONS = {"python": "3.11.2", "numpy": "2.1.0", "mpi": "Open MPI 5.0.11", "sou
 
 def rank(number, host, rate):
     device = ("AMD EPYC", "cpu", 1, 2)
-    return RankSpeed(number, host, *device, rate, "neighbours", "ppp 73-73", 2 * rate, VERSIONS)
+    return RankSpeed(number, host, *device, rate, "ppp 73-73", 2 * rate, VERSIONS, {})
 
 
 MEASURED = ClusterMeasurement(
@@ -45,11 +46,12 @@ SAME = {"python": "3.11.2", "numpy": "2.1.0"}
 
 
 def ranked(number, host="a", rate=1e6, alone=1e6, cores=1, versions=SAME):
-    return RankSpeed(number, host, "CPU", "cpu", cores, 4, rate, "neighbours", "ppp", alone, versions)
+    return RankSpeed(number, host, "CPU", "cpu", cores, 4, rate, "ppp", alone, versions, {})
 
 
 def said(ranks, conditions=()):
-    return find_anomalies(ClusterMeasurement((), (), tuple(ranks)), conditions)
+    read = zip(ranks, conditions or repeat({}), strict=False)
+    return list(find_anomalies([replace(rank, conditions=conditions) for rank, conditions in read]))
 
 
 GOOD = [ranked(0), ranked(1), ranked(2, "b"), ranked(3, "b")]

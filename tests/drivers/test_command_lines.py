@@ -202,7 +202,7 @@ OTHERS = [
     (
         "reproduce",
         "made-up.toml --row 1 --out new",
-        "--row: expected a row's key and an instance as in 1=50, found '1'",
+        "--row: expected KEY=VALUE, found '1'",
     ),
     (
         "reproduce",

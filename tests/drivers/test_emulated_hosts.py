@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from core.errors import UserError
 from core.granted_cores import EMULATION
 from drivers.experiments.configurations import Configuration
 from drivers.experiments.estimate import estimate_seconds
 from drivers.experiments.presets import series as planning
-from drivers.experiments.presets.reproduce import newest_records
 from drivers.workload.run_time import RepetitionWork
 from reports.papers.paper import Series
 from reports.records import environment as places
@@ -16,8 +16,8 @@ from reports.records.files import Record
 from tests.drivers.made_up_paper import FIRST, HILLS, device, machine_with, paper_of
 from tests.drivers.made_up_runs import processor, record_of
 
-FAR = Series("far", "far", kinds=("core",), ranks=(4,), hosts=4, network="cow")
-HYBRID = Series("far", "far", kinds=("cores",), cores=(2,), ranks=(2,), hosts=2, network="grid2")
+FAR = Series("far", kinds=("core",), ranks=4, hosts=4, network="cow")
+HYBRID = Series("far", kinds=("cores",), cores=2, ranks=2, hosts=2, network="grid2")
 
 
 @pytest.fixture
@@ -38,24 +38,26 @@ def case(tmp_path):
     paper = paper_of(tmp_path, HILLS)
     chosen = ReproductionChoice("quick", tmp_path / "records.jsonl")
     plan = plan_reproduction(paper, paper.exhibits, machine_with(device("cpu")), chosen)
-    return next(one for one in plan.needed.values() if one.task.problem.name == FIRST)
+    return next(one for one in plan.cases.values() if one.task.problem.name == FIRST)
 
 
-def test_emulated_hosts_may_share_cores_and_keep_their_ranks_whatever_ranks_the_user_names(emulated):
+def test_emulated_hosts_may_share_cores_and_keep_their_ranks_for_any_ranks_of_the_user(emulated):
     for machine in (machine_with(device("cpu"), cores=2), machine_with(device("cpu"), cores=2, ranks=[2])):
-        ((host,), lost) = emulated(FAR, machine)
-        assert (host.ranks, host.hosts, host.network, lost) == (4, 4, "cow", [])
-    assert emulated(FAR, machine_with(device("cpu"), ranks=[])) == ([], [])
+        (host,) = emulated(FAR, machine)
+        assert (host.ranks, host.hosts, host.network) == (4, 4, "cow")
+    with pytest.raises(UserError, match="it needs several ranks, and --ranks leaves them out"):
+        emulated(FAR, machine_with(device("cpu"), ranks=[]))
 
 
 def test_a_rank_of_a_hybrid_program_has_its_threads(emulated):
-    ((small,), _), ((large,), _) = (emulated(HYBRID, machine_with(processor("threads", cores))) for cores in (2, 16))
-    assert (small.recorded, large.recorded) == ("0", "2 of 16 cores")
+    (small,), (large,) = (emulated(HYBRID, machine_with(processor("threads", cores))) for cores in (2, 16))
+    assert (small.recorded, large.recorded) == ("2 of 2 cores", "2 of 16 cores")
     assert {(one.ranks, one.hosts, one.network) for one in (small, large)} == {(2, 2, "grid2")}
 
 
-def test_where_hosts_cannot_be_emulated_the_reason_is_told(emulated):
-    assert emulated(FAR, machine_with(device("cpu")), "no /dev/net/tun") == ([], [("far, 4 ranks", "no /dev/net/tun")])
+def test_the_reason_is_given_where_hosts_cannot_be_emulated(emulated):
+    with pytest.raises(UserError, match="no /dev/net/tun"):
+        emulated(FAR, machine_with(device("cpu")), "no /dev/net/tun")
 
 
 def test_the_command_starts_hosts_that_see_the_records_and_binds_no_rank(case):
@@ -87,7 +89,6 @@ def test_runs_on_real_and_emulated_hosts_are_never_taken_for_each_other(case):
         fields["environment"] = machine | run.configuration.emulated
         records.append(Record.checked(**fields | {"repetitions": (), "verified": False}))
     assert [one.records_among(records, machine) for one in (real, far, farther)] == [[one] for one in records]
-    assert newest_records(records) == records
 
 
 def test_the_estimate_of_emulated_hosts_has_their_network_and_no_more_cores_than_here(monkeypatch):

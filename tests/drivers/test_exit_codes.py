@@ -51,7 +51,7 @@ def test_warnings_of_any_package_are_notes_without_a_place_in_the_source(capsys)
 
 
 def test_a_warning_of_the_library_is_one_of_the_line_that_called_it(tmp_path):
-    (tmp_path / "torn.jsonl").write_text('{"schema": 3')
+    (tmp_path / "torn.jsonl").write_text('{"schema": 4')
     with pytest.warns(UserWarning, match="incomplete") as caught:
         load(tmp_path / "torn.jsonl")
     assert [warning.filename for warning in caught] == [__file__]

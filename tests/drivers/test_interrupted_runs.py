@@ -19,11 +19,11 @@ from tests.patience import PATIENCE_S, soon
 # The oracle has nothing to compile, and a repetition takes milliseconds.
 PAPER = """
 [[exhibits]]
-table = "1"
+name = "table 1"
 title = "hill climbing"
 workload = "ihc"
-series = ["core"]
-rows = [{ instance = "uniform:8:seed=1:side=10000" }]
+rows = [{ name = "uniform:8:seed=1:side=10000" }]
+columns = [{ head = "one core", series = "core" }]
 quick = { amount = { climbers = 4 } }
 """
 COMPARE = ["ihc", "--instance", "uniform:8:seed=1", "--climbers", "4", "--ranks"]
@@ -32,12 +32,12 @@ SEVERAL = [(random.Random(seed).choice((compare, reproduce)), "SIGKILL", seed) f
 
 @pytest.fixture
 def arguments(tmp_path):
-    """Command line of a program, without the number of repetitions, and names of its files."""
+    """Command line of a program, without an end, and names of its files."""
     (tmp_path / "made-up.toml").write_text(HEAD + PAPER)
     places = ["--backends", "python", "--out", str(tmp_path)]
     return {
         compare: ([*COMPARE, *places], "compare-ihc"),
-        reproduce: ([str(tmp_path / "made-up.toml"), "--scale", "quick", *places], "made-up"),
+        reproduce: ([str(tmp_path / "made-up.toml"), "--scale", "quick", "--busy", *places], "made-up"),
     }
 
 
@@ -80,7 +80,8 @@ def test_what_was_recorded_before_the_end_is_kept_and_gone_on_from(
         time.sleep(random.Random(seed).uniform(0.0, 0.02))
         return records.exists() and records.read_bytes().count(b"\n") >= 3
 
-    endless = [sys.executable, "-m", program.__name__, *options, "--repeats", "1000000"]
+    long = ["--repeats", "1000000"] if program is compare else ["--measure", "1000"]
+    endless = [sys.executable, "-m", program.__name__, *options, *long]
     code, output, error = stopped(endless, how, several, environment)
     if how == "Ctrl-C":
         assert code == 130
@@ -90,8 +91,13 @@ def test_what_was_recorded_before_the_end_is_kept_and_gone_on_from(
     assert len(kept) >= 3
     assert not report.exists()
     monkeypatch.setattr("backends.survey", lambda: [device("python", "core")])
-    assert program.main([*options, "--repeats", str(len(kept) + 2)]) == 0
-    (whole,) = merge(load(records))
-    assert list(whole.repetitions[:-2]) == kept
-    assert len(whole.repetitions) == len(kept) + 2
+    more = ["--repeats", str(len(kept) + 2)] if program is compare else ["--measure", "1"]
+    assert program.main([*options, *more]) == 0
+    whole, *_ = merge(load(records))
+    assert list(whole.repetitions[: len(kept)]) == kept
+    if program is compare:
+        assert len(whole.repetitions) == len(kept) + 2
+    else:
+        (turn,) = whole.turns()
+        assert len(turn) >= 6
     assert report.exists()

@@ -3,7 +3,7 @@
 import pytest
 
 from drivers import ihc, knapsack, qap
-from drivers.runs.measuring import MeasuringRule
+from drivers.runs.measuring import MeasuringRule, RateMeasurement
 from reports.records.files import load
 
 DRIVER = ihc
@@ -42,7 +42,7 @@ def test_the_proof_is_the_first_call_and_six_warm_repetitions_follow(record):
 
 def test_a_short_repetition_is_a_trial_and_the_amount_grows(record, monkeypatch):
     grown = MeasuringRule.grown
-    monkeypatch.setattr(MeasuringRule, "of", lambda unit, budget_s: MeasuringRule(budget_s, shortest_s=1e9))
+    monkeypatch.setattr(MeasuringRule, "of", lambda unit, budget_s: MeasuringRule(budget_s, shortest_s=2.0))
     monkeypatch.setattr(
         MeasuringRule, "grown", lambda rule, work, seconds, scales: grown(rule, work, 1e9, scales=scales)
     )
@@ -53,13 +53,12 @@ def test_a_short_repetition_is_a_trial_and_the_amount_grows(record, monkeypatch)
     assert "repetitions of 18 climbs" in said
 
 
+ADD = RateMeasurement.add
+
+
 def add_third_and_later(rate, seconds):
     """Count repetitions as long enough from an amount of 18 on."""
-    if rate.work.amount < 18:
-        rate.work = rate.rule.grown(rate.work, seconds, scales=rate.scales)
-        return False
-    rate.seconds.append(seconds)
-    return True
+    return ADD(rate, 1e9 if rate.work.amount >= 18 else 1.0)
 
 
 def test_an_interrupted_measurement_goes_on_and_a_complete_one_is_followed_by_another(record, tmp_path):

@@ -4,19 +4,36 @@ import random
 
 import pytest
 
-from drivers.runs.measuring import MOST_AMOUNT, MeasuringRule, RateMeasurement, Work
+from drivers.runs.measuring import MOST_AMOUNT, FixedAmount, MeasuringRule, RateMeasurement, Work
 from drivers.workload.run_time import WorkUnit
+from reports.records.schema import Repetition
 from reports.statistics.medians import median_interval
 
+CLIMBS, RUNS = WorkUnit("climbs", 2000, option="climbers"), WorkUnit()
 
-def measured(clock, rule=None, amount=2000, scales=True):
-    """Measure a rate by a clock (work -> seconds); return the measurement, and the work of every repetition."""
-    rate = RateMeasurement(rule or MeasuringRule(), Work(amount), scales)
+
+def measured(clock, rule=None, unit=CLIMBS):
+    """Measure a rate by a clock (work -> seconds); return the measurement, and the work of every warm repetition."""
+    rate = RateMeasurement(rule or MeasuringRule(), unit)
+    assert rate.next_work() == Work(unit.amount) and rate.add(60.0) == "proof"
     works = []
-    while not rate.is_done:
-        works.append(rate.work)
-        rate.add(clock(rate.work))
+    while (work := rate.next_work()) is not None:
+        works.append(work)
+        rate.add(clock(work))
     return rate, works
+
+
+def recorded(*seconds, kind="rate", turn=0, work=8000):
+    return [Repetition(0.0, 0.0, one, one, kind=kind, turn=turn, work=work) for one in seconds]
+
+
+def test_a_fixed_amount_is_repeated_as_often_as_is_left():
+    plan = FixedAmount(Work(7), most=3)
+    assert plan.resume([*recorded(1.0), *recorded(1.0, kind="fixed")]) == "1 of 3", "a rate is no repetition of it"
+    kinds = []
+    while plan.next_work() is not None:
+        kinds.append((plan.next_work(), plan.add(0.1)))
+    assert kinds == [(Work(7), "fixed")] * 2
 
 
 def test_the_amount_grows_until_a_repetition_takes_a_second():
@@ -40,11 +57,20 @@ def test_a_proof_that_takes_a_second_is_the_rates_amount():
 
 
 def test_whole_runs_repeat_inside_a_repetition():
-    rule = MeasuringRule.of(WorkUnit("cells", each=14_400), 10.0)
-    rate, works = measured(lambda work: 0.002 * work.runs, rule, 1, scales=False)
+    cells = WorkUnit("cells", each=14_400)
+    rate, works = measured(lambda work: 0.002 * work.runs, MeasuringRule.of(cells, 10.0), cells)
     assert {work.amount for work in works} == {1}
     assert 0.3 <= rate.seconds[0] < 0.33
-    assert rate.rate.value == pytest.approx(1 / 0.002)
+    assert rate.rate.value == pytest.approx(14_400 / 0.002)
+
+
+@pytest.mark.parametrize(
+    ("option", "budget_s", "shortest_s"),
+    [("iterations", 6.0, 1.0), ("iterations", 1.0, 1 / 6), ("iterations", 0.3, 0.1), ("", 3.0, 0.3), ("", 1.0, 1 / 6)],
+)
+def test_a_budget_below_six_seconds_has_shorter_repetitions(option, budget_s, shortest_s):
+    rule = MeasuringRule.of(WorkUnit("units", option=option), budget_s)
+    assert rule.shortest_s == pytest.approx(shortest_s)
 
 
 def test_a_search_that_ends_by_itself_does_not_grow_for_ever():
@@ -70,11 +96,21 @@ def test_a_budget_ends_repetitions_but_never_below_six():
     assert len(rate.seconds) == 6
 
 
-def test_a_measurement_goes_on_with_the_repetitions_of_an_earlier_process():
-    rate = RateMeasurement(MeasuringRule(), Work(8000), True, [1.0] * 4)
-    assert rate.add(0.9) and not rate.is_done, "a repetition of the same amount counts, if it is a little short too"
-    assert rate.add(1.0)
+@pytest.mark.parametrize(("unit", "units", "work"), [(CLIMBS, 8000, Work(8000)), (RUNS, 40, Work(1, 40))])
+def test_a_measurement_goes_on_with_the_repetitions_of_an_earlier_process(unit, units, work):
+    rate = RateMeasurement(MeasuringRule(), unit)
+    assert rate.resume(recorded(*[1.0] * 4, work=units)) == "4 warm" and rate.add(9.0) == "proof"
+    assert (rate.next_work(), rate.turn) == (work, 0)
+    assert rate.add(0.99) == "rate" and not rate.is_done, "of the same amount, it counts if it is a little short too"
+    assert rate.add(1.0) == "rate" and rate.next_work() is None
     assert len(rate.seconds) == 6
+
+
+def test_after_a_complete_measurement_another_one_begins_with_its_amount():
+    rate = RateMeasurement(MeasuringRule(), CLIMBS)
+    turns = [*recorded(*[1.0] * 6, work=4000), *recorded(*[1.0] * 7, turn=1)]
+    assert rate.resume(turns) == "" and rate.add(9.0) == "proof"
+    assert (rate.next_work(), rate.turn, rate.seconds) == (Work(8000), 2, [])
 
 
 @pytest.mark.parametrize(("count", "place"), [(6, 1), (8, 1), (9, 2), (12, 3), (15, 4), (20, 6), (30, 10)])

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from drivers.cli.progress import NotebookProgressBar, in_notebook
+from drivers.cli.progress import in_notebook, notebook_bar
 
 
 @pytest.fixture
@@ -33,9 +33,9 @@ def test_a_kernel_is_a_notebook_and_a_terminal_is_none(shown, monkeypatch):
 
 
 def test_the_bar_grows_and_goes(shown):
-    with NotebookProgressBar("searching") as bar:
-        bar.show(1500, 3000, "best cost 7 < 8")
-        bar.show(2, None)
+    with notebook_bar("searching") as bar:
+        bar(1500, 3000, "best cost 7 < 8")
+        bar(2, None, "")
     assert '<progress value="1500" max="3000"></progress> 1,500 of 3,000 best cost 7 &lt; 8' in shown[1]
     assert "<progress></progress> 2 " in shown[2]
     assert shown[-1] == ""

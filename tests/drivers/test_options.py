@@ -11,7 +11,7 @@ import pytest
 from core.errors import UserError
 from core.local_search.algorithms import ALGORITHMS
 from drivers.cli.exit_codes import run_driver
-from drivers.cli.progress import make_progress_display
+from drivers.cli.progress import progress_bar
 from drivers.ihc import ClimbOptions
 from drivers.options.declaration import (
     OptionEffect,
@@ -111,9 +111,9 @@ def test_an_unexpected_error_reaches_the_hook_that_ends_the_other_ranks(monkeypa
 
 def test_a_bar_that_is_asked_for_counts_on_standard_error(capsys):
     pytest.importorskip("rich", reason="rich is not installed")
-    with make_progress_display("climbing", wanted=True) as bar:
-        bar.show(1, 3)
-        bar.show(3, 3, "length [9]")
+    with progress_bar("climbing", wanted=True) as bar:
+        bar(1, 3, "")
+        bar(3, 3, "length [9]")
     shown = capsys.readouterr()
     assert "climbing" in shown.err
     assert shown.err.rindex("length [9]") > shown.err.rindex("3/3")
@@ -123,4 +123,4 @@ def test_a_bar_that_is_asked_for_counts_on_standard_error(capsys):
 def test_a_bar_that_is_asked_for_without_rich_is_a_users_mistake(monkeypatch):
     monkeypatch.setitem(sys.modules, "rich.console", None)
     with pytest.raises(UserError, match="needs rich"):
-        make_progress_display("climbing", wanted=True)
+        progress_bar("climbing", wanted=True)

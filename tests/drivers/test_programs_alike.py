@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -318,7 +317,7 @@ def test_a_bar_is_shown_even_where_only_the_clock_ends_the_search(drive):
 
 def test_a_bar_shows_speed_best_and_bound():
     shown = []
-    callback = progress_callback(SimpleNamespace(show=lambda *one: shown.append(one)), "nodes", "length")
+    callback = progress_callback(lambda *one: shown.append(one), "nodes", "length")
     callback(Progress(100, None, 50, 0.5, 100))
     callback(Progress(250, 300, 40, 1.0, 250, 35))
     assert shown == [(100, None, "200 nodes/s, best length 50"), (250, 300, "250 nodes/s, best length 40, bound 35")]

@@ -10,7 +10,7 @@ from cluster import Solo
 from core.run.stop import Stop
 from drivers.options.declaration import Options
 from drivers.runs.device_selection import device_of_rank
-from drivers.runs.repetition_times import RepetitionTimes
+from drivers.runs.rank_times import RankTimes
 from drivers.runs.repetitions import Repetitions, overall_verdict, report_idle_ranks
 from drivers.runs.seeds import build_search
 from drivers.workload.declaration import SHORTEST_S, PreparedRun, VerifierVerdict
@@ -41,16 +41,15 @@ def repetitions(gathered, repeats=1, met=(0.0, 0.0)):
 
 def of_ranks(*spent):
     """Gathered data of ranks with these times and fractions of communication."""
-    return lambda own: [(RepetitionTimes(*times), share, own[2]) for times, share in spent]
+    return lambda own: [RankTimes(*times, share, own.read) for times, share in spent]
 
 
 def test_the_slowest_rank_is_the_one_that_ran_longest_and_not_a_difference_of_maxima():
-    _, spent = repetitions(of_ranks(((5.0, 0.1, 0.8, 6.0), 0.25), ((0.0, 0.2, 1.5, 2.0), 0.75))).measure()
-    times = spent.times
-    assert times.running_s == 2.0
-    assert times.compile_s == 5.0
-    assert (times.transfer_s, times.kernel_s) == (0.2, 1.5)
-    assert times.total_s == 7.0  # 5 s until all were compiled, then 2 s until the last was done
+    _, spent = repetitions(of_ranks(((5.0, 0.1, 0.8, 1.0), 0.25), ((0.0, 0.2, 1.5, 2.0), 0.75))).measure()
+    assert spent.running_s == 2.0
+    assert spent.compile_s == 5.0
+    assert (spent.transfer_s, spent.kernel_s) == (0.2, 1.5)
+    assert spent.total_s == 7.0  # 5 s until all were compiled, then 2 s until the last was done
     assert spent.rank_s == [1.0, 2.0]
     assert spent.communication_share == 0.5  # the mean of all ranks
 
@@ -78,22 +77,22 @@ def test_a_long_preparation_is_measured_and_said(capsys):
     made.run.search.backend.timings.compile_s = 0.0
     for seconds, said in ((1.0, ""), (6.54, "note: none: prepared in 6.5 s before the run\n")):
         made.run.prepared_s = seconds
-        made.begin(0)
+        made.begin("")
         assert capsys.readouterr().err == said
 
 
 def test_what_the_device_spent_in_collectives_is_communication():
     seen = []
     repetitions(seen.append, met=(5.0, 5.0 + 1e6)).measure()
-    ((times, share, _),) = seen
-    assert share == pytest.approx(1e6 / times.running_s)
+    (own,) = seen
+    assert own.communication_share == pytest.approx(1e6 / own.running_s)
 
 
 @pytest.mark.parametrize(("shares", "said"), [((0.5, 0.5), ""), ((0.9, 0.3), "60 %"), ((0.0, 0.0), "")])
 def test_ranks_that_communicate_for_more_than_half_of_the_time_are_told(shares, said, capsys):
     made = repetitions(of_ranks(*(((0.0, 0.0, 0.0, 1.0), share) for share in shares)))
     made.conclude(*made.measure())
-    made.end(0)
+    made.end()
     note = f"note: none: the 2 ranks spent {said} of the time in communication\n"
     assert capsys.readouterr().err == (note if said else "")
 
@@ -118,11 +117,8 @@ def test_ranks_without_work_are_told(name, arguments, message, capsys):
     assert capsys.readouterr().err == (f"note: {message}\n" if message else "")
 
 
-def test_a_rank_that_is_not_the_first_keeps_its_own_times():
-    outcome, spent = repetitions(lambda own: None).measure()
-    times = spent.times
-    assert outcome == "found"
-    assert times.compile_s == 0.0 and times.total_s == times.running_s > 0.0
+def test_a_rank_that_is_not_the_first_has_the_outcome_alone():
+    assert repetitions(lambda own: None).measure() == ("found", None)
 
 
 @pytest.mark.parametrize(("local_ranks", "hosts"), [([0], 1), ([0, 1, 2], 1), ([0, 1, 0, 1, 0], 3), (None, 1)])
@@ -173,7 +169,7 @@ def test_what_was_given_up_is_no_result_whoever_confirms_its_cost_and_wrong_if_s
 
 def test_bytes_of_a_repetition_are_those_of_all_ranks_without_what_was_before():
     other = {"bytes_moved": {"host_device": 5, "between_ranks": 7}, "energy_j": {"gpu": 2.0}}
-    several = repetitions(lambda own: [own, (RepetitionTimes(0.0, 0.0, 0.0, 1.0), 0.0, other)])
+    several = repetitions(lambda own: [own, RankTimes(0.0, 0.0, 0.0, 1.0, 0.0, other)])
     timings = several.run.search.backend.timings
     timings.copied_bytes = 1000
     several.ranks.sent_bytes = 3
@@ -184,5 +180,5 @@ def test_bytes_of_a_repetition_are_those_of_all_ranks_without_what_was_before():
 
     several.workload = Idle(Options, once)
     _, spent = several.measure()
-    assert spent.read["bytes_moved"] == {"host_device": 45, "between_ranks": 10}
-    assert spent.read["energy_j"]["gpu"] == 2.0
+    assert spent.bytes_moved == {"host_device": 45, "between_ranks": 10}
+    assert spent.energy_j["gpu"] == 2.0

@@ -39,9 +39,9 @@ def out(tmp_path):
 def reproduce(tmp_path, out, undrawn):
     """Reproduce a made-up paper in a separate folder; return exit code and cases."""
 
-    def run(*arguments, parts=(HILLS,), devices=MACHINE, command=None):
+    def run(*arguments, parts=(HILLS,), devices=MACHINE, command=None, busy=("--busy",)):
         started = []
-        fixed = [str(written(tmp_path, *parts)), "--scale", "quick", "--out", str(out), "--busy"]
+        fixed = [str(written(tmp_path, *parts)), "--scale", "quick", "--out", str(out), *busy]
         with made_up_suite(*devices, started=started, command=command):
             return main([*fixed, *arguments]), started
 
@@ -110,8 +110,8 @@ def test_an_interrupted_plan_makes_the_missing_turns_and_runs(reproduce, out, ca
     assert reproduce(*SOME_MINUTES, parts=(STANDARD,)) == (0, [])
 
 
-@pytest.mark.parametrize(("busy", "expected"), [([], 6), (["--busy"], 3)])
-def test_a_drift_of_one_core_repeats_its_row_once_on_an_idle_host(reproduce, out, monkeypatch, busy, expected):
+@pytest.mark.parametrize("busy", [(), ("--busy",)], ids=["idle", "busy"])
+def test_a_drift_of_one_core_repeats_its_row_once_on_an_idle_host(reproduce, monkeypatch, busy):
     waited = []
     monkeypatch.setattr("drivers.experiments.presets.reproduce.wait_until_idle", lambda: waited.append(1))
     only = STANDARD.replace("measure = 1", f'measure = 1, rows = ["{FIRST}"]')
@@ -121,13 +121,10 @@ def test_a_drift_of_one_core_repeats_its_row_once_on_an_idle_host(reproduce, out
         slower = [one | {"kernel_s": 9.0, "total_s": 9.0} for one in repetitions] if case.turns == 2 else repetitions
         return run_of(case, repetitions=slower)
 
-    path = written(out.parent, only)
-    started = []
-    with made_up_suite(*MACHINE, started=started, command=drifting):
-        assert main([str(path), *SOME_MINUTES, "--out", str(out), *busy]) == 0
+    code, started = reproduce(*SOME_MINUTES, parts=(only,), command=drifting, busy=busy)
     once_more = [("threads", 2), ("cpu", 3)]
-    assert turns(started) == [("cpu", 1), ("threads", 1), ("cpu", 2), *(once_more if not busy else [])]
-    assert len(waited) == (5 if not busy else 0)
+    assert (code, turns(started)) == (0, [("cpu", 1), ("threads", 1), ("cpu", 2), *([] if busy else once_more)])
+    assert len(waited) == (0 if busy else 5)
 
 
 def test_the_users_time_of_a_rate_replaces_the_scales(reproduce):
@@ -250,6 +247,12 @@ def test_what_breaks_is_in_the_report_and_a_failure(reproduce, out, capsys):
     assert f"error: ihc, {FIRST}, pruned: broken (device 0): failed with exit code 1" in capsys.readouterr().err
 
 
+def test_seeds_at_the_same_time_have_no_second_turn_and_do_not_wait(reproduce, monkeypatch):
+    monkeypatch.setattr("drivers.experiments.presets.reproduce.wait_until_idle", lambda: pytest.fail("waited"))
+    code, started = reproduce(*SOME_MINUTES, "--parallel", "seeds", parts=(STANDARD,), busy=())
+    assert (code, sorted(turns(started))) == (0, [("cpu", 1), ("cpu", 1), ("threads", 1), ("threads", 1)])
+
+
 def test_a_result_that_is_not_confirmed_is_a_failure_also_when_it_is_taken_from_the_records(reproduce, capsys):
     for _ in ("run", "taken from the records"):
         assert reproduce(devices=[device("cpu"), device("unscored")])[0] == 1
@@ -266,7 +269,7 @@ def test_unequal_work_leaves_the_report_as_it_was(reproduce, out, capsys):
 
 def test_where_nothing_runs_that_should_the_exit_code_says_so(reproduce, out, capsys):
     assert reproduce(devices=[device("refusing", "core")])[0] == 1
-    assert "error: nothing ran" in capsys.readouterr().err
+    assert "; refusing: this device has no such memory\n" in capsys.readouterr().err
     assert reproduce("--rerun", parts=(UNTESTED,))[0] == 0
     assert "it counts sheep" in page(out)
 

@@ -8,6 +8,7 @@ import pytest
 from reports.papers.files import load
 from reports.plots import style
 from reports.records.files import Record
+from reports.records.meters import UPDATE_S
 from reports.records.schema import Repetition
 from tests.conftest import ROOT
 from tests.reports.pictures import illegible
@@ -184,9 +185,10 @@ def make_exact(make_record):
 def make_measured(make_record):
     """Make a record of a measured rate from seconds of warm repetitions of 8,000 climbs, a list for each turn."""
 
-    def make(*turns, work=8000, others=0.0, joules=None, first_call_s=1.9, **changes):
+    def make(*turns, work=8000, others=0.0, joules=None, source="package_rapl", first_call_s=1.9, **changes):
         proof = Repetition(0.5, 0.0, 0.2, 0.75, kind="proof", work=2000, start_s=first_call_s - 0.5)
-        read = {"conditions": {"others_cores": others}, "energy_j": joules and {"package_rapl": joules}}
+        read = {"conditions": {"others_cores": others}, "energy_j": joules and {source: joules}}
+        read["energy_update_s"] = joules and {source: UPDATE_S[source]}
         rates = [
             Repetition(0.0, 0.0, one, one, kind="rate", work=work, turn=turn, evaluations=10, **read)
             for turn, seconds in enumerate(turns or [[1.0] * 6])

@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from reports.papers.cells import exhibit_frame, gpu_name, runs_of
 from reports.papers.measures import MEASURES
+from reports.papers.paper import Column
 from reports.records.files import UnequalWorkError
 from reports.records.schema import Repetition
 from tests.reports.made_up_hills import GPU, HOST, LENGTHS, PAPER, TABLE, climbs, hills
@@ -26,6 +27,7 @@ def test_seconds_are_those_of_the_papers_amount_and_ratios_those_of_rates(make_m
     assert cells["large", "gain"] == "40.0", "the ratio of two narrow rates is narrow"
     assert (cells["small", "gpu"], cells["small", "gain"]) == ("12.5 ±8 %", "4.00 ±8 %")
     assert (cells["small", "paper"], cells["small", "paper_gain"], cells["large", "paper"]) == ("3.0", "2.00", "400")
+    assert cells["small", "paper_gpu"] == "1.50", "digits as printed"
     assert cells["large", "over_paper"] == "16.0", "published seconds over ours"
     assert ("large", "cores") not in cells and ("large", "over_native") not in cells
 
@@ -34,6 +36,11 @@ def test_a_device_of_the_next_kind_stands_in(make_measured):
     records = [climbs(make_measured, "small", 1.0), climbs(make_measured, "small", 0.5, backend="threads")]
     assert cells_of(records)["small", "gain"].startswith("2.00")
     assert cells_of([*records, climbs(make_measured, "small", 0.1, **GPU)])["small", "gain"].startswith("10.0")
+
+
+def test_a_run_over_itself_is_one_without_an_interval(make_measured):
+    exhibit = replace(TABLE, columns=(*TABLE.columns, Column("itself", series="core", over="core")))
+    assert cells_of([climbs(make_measured, "small", 1.0, wide=9.0)], exhibit)["small", "itself"] == "1.00"
 
 
 @pytest.mark.parametrize(
@@ -121,9 +128,10 @@ def test_a_measure_is_a_number_of_a_run(make_measured, name, value):
     assert measured(record, name) == (None if value is None else pytest.approx(value))
 
 
-def test_a_tuned_run_is_charged_what_its_first_call_takes_longer(make_measured):
-    record = climbs(make_measured, "small", 0.1, execution={"mapping": "published", "shape": "tuned"})
-    assert measured(record, "tuning") == pytest.approx(0.25 - 0.1)
+def test_a_tuned_run_is_charged_its_tuning(make_measured):
+    asked = {"execution": {"mapping": "published", "shape": "tuned"}, "details": {"tuning_s": 0.15}}
+    record = climbs(make_measured, "small", 0.1, **asked)
+    assert measured(record, "tuning") == 0.15
     assert measured(record, "charged") == pytest.approx(5.0 + 0.15)
 
 

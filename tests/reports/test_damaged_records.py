@@ -18,7 +18,7 @@ SEED = 20260211
 PIECES = (
     *(b"[" * 3000, b"{" * 3000, b'{"a":' * 3000, b"9" * 400, b"9" * 5000, b"-1", b"1e999", b"NaN", b"-Infinity"),
     *(b"null", b"true", b"[]", b"{}", b'""', b'"\\ud800"', b"\xff", b"\x00", b"\n", b"\r", b"\xef\xbb\xbf", b'"', b","),
-    *(b'"schema": 2', b'"schema": 3', b'"repetitions": []', b"1.5", b"cpu", "é|`".encode()),
+    *(b'"schema": 3', b'"schema": 4', b'"repetitions": []', b"1.5", b"cpu", "é|`".encode()),
 )
 
 

@@ -47,11 +47,11 @@ def read(folder):
 
 
 def test_a_history_is_the_best_cost_over_evaluations(tmp_path, run):
-    written = iohprofiler.write([run()], tmp_path)
-    assert [file.relative_to(tmp_path).as_posix() for file in written.files] == ["ihc/IOHprofiler_f1_kroA100.json"]
+    files, notes = iohprofiler.write([run()], tmp_path)
+    assert [file.relative_to(tmp_path).as_posix() for file in files] == ["ihc/IOHprofiler_f1_kroA100.json"]
     assert (tmp_path / "ihc/data_f1_kroA100/IOHprofiler_f1_DIM100.dat").exists()
     assert read(tmp_path) == {("ihc", "ihc kroA100", 100): [[(1, 30000), (4850, 25000), (9700, 22000)]]}
-    assert written.notes == ()
+    assert notes == []
 
 
 def test_seeds_are_the_runs_of_an_algorithm_and_repetitions_are_not(tmp_path, run):
@@ -80,9 +80,9 @@ def test_algorithms_whose_names_no_file_system_tells_apart_have_folders_of_their
 
 
 def test_without_a_history_the_start_and_the_end_are_written_and_said(tmp_path, run):
-    written = iohprofiler.write([run(history=None, details={"start_cost": 40000})], tmp_path)
+    _, notes = iohprofiler.write([run(history=None, details={"start_cost": 40000})], tmp_path)
     assert list(read(tmp_path).values()) == [[[(1, 40000), (9700, 22000)]]]
-    (note,) = written.notes
+    (note,) = notes
     assert note.startswith("ihc on kroA100, seed 0, cpu (device 0): no history was recorded; its start and its end")
 
 
@@ -93,10 +93,10 @@ def test_exact_search_counts_its_nodes(tmp_path, run):
 
 
 def test_a_run_of_which_nothing_is_known_is_left_out_and_said(tmp_path, run):
-    written = iohprofiler.write([run(), run(seed=1, history=None)], tmp_path)
+    _, notes = iohprofiler.write([run(), run(seed=1, history=None)], tmp_path)
     assert len(read(tmp_path)["ihc", "ihc kroA100", 100]) == 1
-    assert written.notes[0].startswith("ihc on kroA100, seed 1,")
-    assert written.notes[0].endswith("left out, since its start is not known either")
+    assert notes[0].startswith("ihc on kroA100, seed 1,")
+    assert notes[0].endswith("left out, since its start is not known either")
     with pytest.raises(UserError, match=r"^ihc on kroA100, seed 1, .* left out"):
         iohprofiler.write([run(seed=1, history=None)], tmp_path / "none")
     with pytest.raises(UserError, match="none of 2 runs has a history or a known start"):

@@ -163,12 +163,17 @@ def test_a_counter_is_read_over_times_that_it_resolves_and_in_which_600_watts_do
     assert energy == ({PACKAGE_ENERGY: 1.0} if recorded else None)
 
 
-def test_a_gpu_whose_repetitions_are_short_is_asked_for_joules_once(tmp_path):
-    nvml, asked = made_up_nvml(reasons=[1] * 6), []
-    nvml.nvmlDeviceGetTotalEnergyConsumption = lambda handle: asked.append(handle) or 5_000
-    meter = meter_in(tmp_path, "gpu", seconds=0.9, nvml=nvml)
-    assert [measured(meter)["energy_j"] for _ in range(3)] == [None] * 3
-    assert asked == ["handle"]
+def test_short_repetitions_have_no_joules_of_a_gpu_but_in_a_series_from_end_to_end(tmp_path):
+    """The made-up GPU uses 250 J between two readings; in a series a repetition begins with the reading before."""
+    nvml = made_up_nvml(reasons=[1] * 12)
+    meter = meter_in(tmp_path, "gpu", seconds=0.3, nvml=nvml)
+    assert measured(meter)["energy_j"] is None
+    meter.in_series = True
+    energy = [measured(meter)["energy_j"] for _ in range(4)]
+    assert energy == [{GPU_ENERGY: 250.0}] * 4 and meter.values["energy_update_s"] == {GPU_ENERGY: 0.1}
+    assert nvml.nvmlDeviceGetTotalEnergyConsumption("handle") == 1_000_000 + (2 + 1 + 4) * 250_000, "seven readings"
+    meter.in_series = False
+    assert measured(meter)["energy_j"] is None
 
 
 @pytest.mark.parametrize(

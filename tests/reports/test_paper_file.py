@@ -82,6 +82,11 @@ def test_exhibits_are_chosen_by_any_of_their_names(make_paper):
             'over = "paper", model = { hosts = 2 }, hidden',
             r"missing required field `network`",
         ),
+        (
+            'plot = { columns = ["paper", "core"',
+            'plot = { columns = ["paper_gpu", "native", "paper", "core"',
+            r"table 1, plot: found 6 columns and 0 panels, expected at most 5 and 2",
+        ),
         ("[machines]", "[machines", r"hills\.toml: expected TOML, found "),
     ],
 )
@@ -93,7 +98,7 @@ def test_an_error_names_its_place(make_paper, old, new, message):
 def test_a_table_wider_than_a_page_is_refused(tmp_path):
     path = tmp_path / "hills.toml"
     path.write_text(TEXT.replace(", hidden = true", ""), encoding="utf-8")
-    with pytest.raises(UserError, match="table 1: found 9 columns, expected at most 7 beside the rows' names"):
+    with pytest.raises(UserError, match="table 1: found 10 columns, expected at most 7 beside the rows' names"):
         read(path)
 
 

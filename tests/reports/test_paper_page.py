@@ -4,10 +4,13 @@ import csv
 import re
 
 import pytest
+from msgspec.structs import replace
 
+from core.errors import UserError
 from reports.pages import paper as pages
 from reports.papers.files import load, names
 from reports.plots import style
+from reports.records.files import RecordError
 from tests.reports.made_up_hills import GPU, PAPER, TABLE, climbs, hills
 
 MISSING = {("table 1", "huge", "gpu"): "its matrix does not fit"}
@@ -54,6 +57,12 @@ def test_the_csv_file_has_all_published_figures_all_runs_and_the_missing_ones(ma
     assert [one["why"] for one in rows if one["row"] == "huge" and one["column"] == "gpu"] == [MISSING.popitem()[1]]
 
 
+def test_a_row_with_hidden_runs_alone_is_not_in_the_table(make_measured, tmp_path):
+    hidden = climbs(make_measured, "huge", 1.0, mapping="native")
+    _, text = written(tmp_path, [*hills(make_measured), hidden])
+    assert "| huge |" not in text and "huge (no record)" in text
+
+
 def test_a_busy_host_is_named_once_at_the_top(make_measured, tmp_path):
     _, text = written(tmp_path, [climbs(make_measured, "small", 1.0, others=0.7)])
     assert text.count("Busy host") == 1
@@ -82,6 +91,19 @@ def test_heads_name_devices_and_the_amount(make_measured):
     assert heads == {"core": "one core", "cores": "2 cores", "gpu": "H200 as published", "native": "native core"}
     empty = exhibit_frame(PAPER, TABLE, runs_of(PAPER, [two]))
     assert pages.heading(PAPER, TABLE, TABLE.column("gpu"), empty) == "GPU as published"
+
+
+def test_all_papers_with_cells_of_the_records_have_a_page(make_measured, tmp_path, monkeypatch):
+    other = replace(PAPER, name="valleys", exhibits=PAPER.exhibits[1:])
+    monkeypatch.setattr(pages, "papers_of_workload", lambda workload: [PAPER, other] if workload == "ihc" else [])
+    of_gpu = pages.write_all([climbs(make_measured, "small", 0.1, **GPU)], tmp_path)
+    assert {file.stem for file in of_gpu if file.suffix == ".md"} == {"hills"}
+    of_core = pages.write_all([climbs(make_measured, "small", 1.0)], tmp_path)
+    assert {file.stem for file in of_core if file.suffix == ".md"} == {"hills", "valleys"}
+    with pytest.raises(RecordError, match="no records"):
+        pages.write_all([], tmp_path)
+    with pytest.raises(UserError, match="no paper has tables for the workload 'lcs'"):
+        pages.write_all([climbs(make_measured, "small", 1.0, workload="lcs")], tmp_path)
 
 
 @pytest.mark.parametrize("name", ["hills", *names()])

@@ -26,13 +26,12 @@ def has(make_record):
 @pytest.mark.parametrize(
     ("series", "belonging"),
     [
-        ({"kinds": ("core", "cores", "gpu"), "backends": ("threads", "cpu")}, [THREADS]),
         ({"kinds": ("core", "cores", "gpu")}, [THREADS, JOBLIB]),
         ({"kinds": ("cores",), "backends": ("joblib",)}, [JOBLIB]),
         ({"kinds": ("core",), "ranks": 0}, [RANKS]),
         ({"kinds": ("core",)}, []),
     ],
-    ids=["threads", "all cores", "joblib", "ranks", "one core"],
+    ids=["threads", "joblib", "ranks", "one core"],
 )
 def test_a_row_of_two_cores_has_threads_or_ranks_as_its_series_says(has, series, belonging):
     row = Row(name="2 threads", processors="cores:2")

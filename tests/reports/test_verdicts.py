@@ -5,7 +5,7 @@ import pytest
 from msgspec.structs import replace
 
 from reports.papers.paper import Check
-from reports.papers.verdicts import FAILS, HOLDS, NOT_RUN, UNTESTED, verdict
+from reports.papers.verdicts import FAILS, HOLDS, NO_CELLS, NOT_RUN, UNTESTED, verdict
 from tests.reports.made_up_hills import TABLE
 
 ROWS = ("small", "large", "huge")
@@ -50,7 +50,7 @@ def test_a_rule_holds_fails_or_has_no_cells(check, holding, failing):
     assert found(frame(gain=holding, **core), one).verdict == HOLDS
     assert found(frame(gain=failing, **core), one).verdict == FAILS
     without = found(frame(cores=[1, 2]), one)
-    assert (without.verdict, without.reason) == (UNTESTED, "no figures of gain")
+    assert (without.verdict, without.reason) == (UNTESTED, NO_CELLS)
 
 
 def test_a_claim_holds_if_all_checks_do():

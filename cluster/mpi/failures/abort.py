@@ -125,7 +125,7 @@ def wait_for_first_rank() -> None:
 
 
 def wait_for_reporter(error: BaseException) -> None:
-    """Let the rank that raised an error report it and end the job; other ranks raise it too (`CommunicatorBase`)."""
+    """Let the rank that raised an error report it and end the job; other ranks raise it too (`Communicator.on_all`)."""
     if getattr(error, "on_rank", launcher.rank()) != launcher.rank():
         # A rank other than 0 reports late, see `report_user_error`.
         time.sleep(2 * FIRST_RANK_S)

@@ -1,6 +1,6 @@
 """Runs that a paper's tables need on this machine: rows of an exhibit crossed with the columns of our table.
 
-Exhibits share equal runs. Cells whose runs are impossible are part of the plan, with the reason.
+Exhibits share equal runs. The plan has a reason for each cell without possible runs.
 """
 
 from __future__ import annotations
@@ -122,7 +122,8 @@ class ReproductionPlan:
         return [self.cases[key] for key in self.cells.get(cell, ())]
 
     def cells_of(self, case: Case) -> list[Cell]:
-        return [cell for cell, keys in self.cells.items() if identity(case) in keys]
+        key = identity(case)
+        return [cell for cell, keys in self.cells.items() if key in keys]
 
 
 def identity(case: Case) -> Identity:
@@ -173,10 +174,10 @@ def plan_reproduction(
             except UserError as error:
                 plan.missing[cell] = omission_reason(error, paper)
                 continue
-            about = {"about": column.key, "measure": chosen.measure or scale.measure}
-            about["peers"] = bool(column.peer or options.get("peers"))
-            for case, configuration in product(works, places):
-                plan.add(cell, replace(case.on(configuration), **about), is_base=column.key in over)
+            measure, peers = chosen.measure or scale.measure, bool(column.peer or options.get("peers"))
+            for case, place in product(works, places):
+                placed = replace(case.on(place), about=column.key, measure=measure, peers=peers)
+                plan.add(cell, placed, is_base=column.key in over)
     return plan
 
 

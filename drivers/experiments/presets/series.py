@@ -104,11 +104,9 @@ def _on_backend(series: Series, machine: MachineResources, devices: Sequence[Usa
     """Return the configurations of a series on a backend. Raises `UserError` if it lacks cores or GPUs."""
     device, place = devices[0], Configuration.of(devices[0])
     if series.cores and device.kind == CORES:
-        is_possible = (
-            series.cores <= device.compute_units if device.takes_cores else series.cores == place.compute_units
-        )
-        if not is_possible:
-            raise UserError(f"it needs {series.cores} cores, found {device.compute_units} of {device.backend}")
+        most = device.compute_units
+        if series.cores > most or (series.cores < most and not device.takes_cores):
+            raise UserError(f"it needs {series.cores} cores, found {most} of {device.backend}")
         place = place.with_cores(series.cores) if device.takes_cores else place
     there = len(devices) if device.kind == GPU else machine.cores
     numbers = _numbers_of_ranks(series, machine, there)

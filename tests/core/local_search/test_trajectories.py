@@ -8,7 +8,7 @@ import pytest
 from backends.cpu.single_core import CpuBackend
 from backends.cuda.compiler import resident_lanes
 from backends.python import PythonBackend
-from backends.tuning import LaunchShape, ShapeTuner
+from backends.tuning import LaunchShape, ShapeTuner, TunedShape
 from cluster import Solo
 from core import local_search
 from core.local_search import Iterations, LocalSearch, TabuSearch
@@ -134,7 +134,7 @@ def test_tuned_launches_are_the_same_search(python, row, cpu):
 
 def test_a_known_shape_is_the_one_that_runs(python, cpu, launches):
     def tune(kernel, n, size):
-        return ShapeTuner(python.capabilities, n, size, best=LaunchShape(3, 5))
+        return ShapeTuner(python.capabilities, n, size, known=TunedShape(LaunchShape(3, 5), 0.0))
 
     assert result_of(search(python, Solo(), KEPT, tune=tune)) == result_of(search(cpu, Solo(), KEPT))
     assert [one for one in launches if one[0] == "scan_shared"] == [("scan_shared", 3, 5)] * table.ITERATIONS
