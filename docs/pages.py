@@ -162,17 +162,18 @@ def from_records(text: str) -> str:
     from reports.pages import comparison, overview
     from reports.rates import rate_sections
     from reports.records.files import load_existing
+    from reports.text.formatting import machine
 
     if records := load_existing(GALLERY / "readme.jsonl"):
         _, printed = "\n".join(comparison.lines(rate_sections(records))).split("\n\n", 1)
         text = COMPARED.sub(lambda found: f"{found[1]}{printed.strip()}\n", text)
     if records := load_existing(GALLERY / "overview.jsonl"):
         sections = overview.hosts(overview.overview_sections(records))[0]
-        table, machine = overview.overview_table(sections), comparison.machine_line(sections[0].proof)
+        table, where = overview.overview_table(sections), machine(sections[0].proof.environment)
 
         def rows(found: re.Match[str]) -> str:
             kept = [row for row in table.rows if row[0].partition(",")[0] in found["names"].split()]
-            return f"{found[1]}{machine}:\n\n{replace(table, rows=kept)}\n"
+            return f"{found[1]}{where}:\n\n{replace(table, rows=kept)}\n"
 
         text = OVERVIEW.sub(rows, text)
     return text

@@ -73,16 +73,12 @@ if TYPE_CHECKING:
     from reports.runs import load as load
 
 _FOUND_IN = {
-    name: module
-    for module, names in (
-        ("core.tables.knapsack.problem", ("Knapsack",)),
-        ("drivers.library.comparison", ("Comparison", "compare")),
-        ("drivers.library.minimize", ("CheckpointFile", "minimize", "run")),
-        ("drivers.library.results", ("Result", "Results")),
-        ("drivers.library.validation", ("check",)),
-        ("reports.runs", ("Runs", "load")),
-    )
-    for name in names
+    "Knapsack": "core.tables.knapsack.problem",
+    **dict.fromkeys(("Comparison", "compare"), "drivers.library.comparison"),
+    **dict.fromkeys(("CheckpointFile", "minimize", "run"), "drivers.library.minimize"),
+    **dict.fromkeys(("Result", "Results"), "drivers.library.results"),
+    "check": "drivers.library.validation",
+    **dict.fromkeys(("Runs", "load"), "reports.runs"),
 }
 """Names that are imported at first use, since ranks of a custom problem pay for imports and need none of them."""
 

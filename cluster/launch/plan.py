@@ -61,7 +61,7 @@ def plan_launch(asked: LaunchRequest, started: Sequence[str], resources: LaunchR
             f"--hosts {asked.path}: found a Slurm allocation, which names the hosts; expected only one of the two"
         )
     layout = plan_layout(asked, resources, cores_per_rank(started))
-    if allocation is not None and resources.srun and not resources.mpirun_takes_allocation:
+    if allocation is not None and resources.srun:
         words = srun_words(asked, layout, resources.srun)
     elif resources.mpirun is not None:
         words = mpirun_words(asked, layout, resources.mpirun, resources)

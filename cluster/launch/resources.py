@@ -29,15 +29,14 @@ class SlurmAllocation(NamedTuple):
 class LaunchResources(NamedTuple):
     """Resources for the start of a job: cores and GPUs of this machine, and launchers.
 
-    ``mpirun`` is Open MPI's launcher, if installed; ``mpirun_takes_allocation`` is True if it starts ranks by itself on
-    the hosts of an allocation. ``srun`` is Slurm's, if it supports PMIx like the ranks' MPI. If the user ``is_root``,
-    Open MPI requires confirmation.
+    ``mpirun`` is Open MPI's launcher, if installed. ``srun`` is Slurm's, if it supports PMIx like the ranks' MPI, and
+    ``mpirun`` does not start ranks on the hosts of an allocation by itself. If the user ``is_root``, Open MPI requires
+    confirmation.
     """
 
     cores: int
     gpus: int
     mpirun: str | None
-    mpirun_takes_allocation: bool
     srun: str | None
     allocation: SlurmAllocation | None
     environment: Mapping[str, str]
@@ -52,8 +51,7 @@ def find_resources(environment: Mapping[str, str]) -> LaunchResources:
         cores=count_cores(),
         gpus=count_gpus(environment),
         mpirun=launcher,
-        mpirun_takes_allocation=allocation is not None and launcher is not None and takes_allocation(launcher),
-        srun=None if allocation is None else srun_with_pmix(),
+        srun=None if allocation is None or (launcher and takes_allocation(launcher)) else srun_with_pmix(),
         allocation=allocation,
         environment=environment,
         is_root=os.geteuid() == 0,

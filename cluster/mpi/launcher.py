@@ -9,7 +9,7 @@ RANK = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK")
 SIZE = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
 LOCAL_RANK = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID")
 LOCAL_SIZE = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
-ENDS_ALL_RANKS = ("PRTE_LAUNCHED",)
+ENDS_ALL_RANKS = "PRTE_LAUNCHED"
 """Set by launchers that end all ranks as soon as one exits with a code: Open MPI's, from version 5 on."""
 
 TASKS, TASK = "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"
@@ -33,7 +33,7 @@ def _first(names: tuple[str, ...]) -> int | None:
 
 def ends_all_ranks() -> bool:
     """Return True if the launcher ends all ranks when one exits with a code."""
-    return not survives_lost_ranks() and any(name in os.environ for name in ENDS_ALL_RANKS)
+    return not survives_lost_ranks() and ENDS_ALL_RANKS in os.environ
 
 
 def survives_lost_ranks() -> bool:

@@ -104,9 +104,7 @@ class Rehearsal(Solo):
     is_silent = True
 
     def __init__(self, ranks: Communicator) -> None:
-        self.rank = ranks.rank
-        self.size = ranks.size
-        self.local_rank = ranks.local_rank
+        self.rank, self.size, self.local_rank = ranks.rank, ranks.size, ranks.local_rank
 
     def transfer(self, messages: Sequence[Message]) -> None:
         """Send and receive nothing."""

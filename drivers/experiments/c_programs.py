@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -116,7 +116,7 @@ class CProgramCase(Case):
     def command(self) -> list[str]:
         command = [sys.executable, "-m", "drivers.experiments.c_programs", self.configuration.device_name]
         command += [self.workload.name, *self.arguments, *seed_words(self.seeds)]
-        return [*command, "--repeats", str(self.repeats), "--record", str(self.records)]
+        return [*command, *self.repetition_words, "--record", str(self.records)]
 
 
 def compiler_obstacle(wanted: bool) -> str:
@@ -149,39 +149,41 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     form, name, *arguments = sys.argv[1:] if argv is None else argv
     workload, chosen = get_workload(name), PROGRAMS[name]
-    options = parse_options(workload, None, arguments)
-    task = workload.load(options, 1)
+    task = workload.load(parse_options(workload, None, arguments), 1)
     with tempfile.TemporaryDirectory(prefix="onekernel-bench-") as folder:
         program = compile_program(chosen.source, chosen.forms[form], Path(folder))
         instance = Path(folder) / "instance"
         chosen.write(instance, task.problem.distances, task.options)
-        asked = instance, *chosen.arguments(task.options)
-        record_runs(workload, form, options, task, lambda: run_program(program, *asked))
+        record_runs(workload, form, task, lambda options: run_program(program, instance, *chosen.arguments(options)))
     return DONE
 
 
 def record_runs(
-    workload: Workload[AnyOptions], form: str, options: AnyOptions, task: Task, run: Callable[[], Mapping[str, str]]
+    workload: Workload[AnyOptions], form: str, task: Task, run: Callable[[AnyOptions], Mapping[str, str]]
 ) -> None:
-    """Run the repetitions that are not recorded yet, and record each.
+    """Make the repetitions that are not recorded yet, of a fixed amount or of a rate, and record each.
 
-    A run is verified if the file has a verified run of the same work with the same hash.
+    A repetition is a process; its time is that of the work in it. A run is verified if the file has a verified run of
+    the same work with the same hash.
     """
     from cluster import Solo
     from cluster.mpi.proxies import TimedCommunicator
+    from drivers.runs.measuring import repetition_plan
     from drivers.workload.declaration import PreparedRun
     from reports.records.environment import environment
     from reports.records.files import Record, append, find_run, load_existing, merge_lines
     from reports.records.meters import Meter
     from reports.records.schema import Repetition, identity
 
-    chosen, place = PROGRAMS[workload.name], environment()
+    chosen, place, options, problem = PROGRAMS[workload.name], environment(), task.options, task.problem
     version = subprocess.run(["gcc", "-dumpfullversion"], check=True, capture_output=True, text=True).stdout.strip()
-    prepared = PreparedRun[Any, Any, Any](task.options, task.problem, task.source, None, TimedCommunicator(Solo()))
+    prepared = PreparedRun[Any, Any, Any](options, problem, task.source, None, TimedCommunicator(Solo()))
+    unit, path = workload.work_unit(options, problem), options.record
+    assert path is not None
     about = {
         "workload": workload.name,
-        "instance_sha256": task.problem.sha256,
-        "parameters": {**task.options.deciding("work"), **workload.parameters(prepared)},
+        "instance_sha256": problem.sha256,
+        "parameters": {**options.deciding("work"), **workload.parameters(prepared)},
         "execution": {
             **chosen.execution,
             "program": " ".join((chosen.source, *chosen.forms[form])),
@@ -193,41 +195,52 @@ def record_runs(
         "ranks": 1,
         "environment": place,
     }
-    name, path = identity(about), options.record
-    unit = workload.work_unit(task.options, task.problem)
-    assert path is not None
-    held = find_run(path, name)
-    meter = Meter(ONE_CORE, 0)
-    for _ in range(len(held.repetitions) if held else 0, options.repeats):
+    name = identity(about)
+    plan, held, meter = repetition_plan(options, unit), find_run(path, name), Meter(ONE_CORE, 0)
+    plan.resume(held.repetitions if held else [])
+    first: Mapping[str, str] = {}
+    while (work := plan.next_work()) is not None:
+        amount: dict[str, Any] = {unit.option: work.amount} if unit.option else {}
         with meter:
-            reported = run()
-        seconds = float(reported["seconds"])
-        times = Repetition(0.0, 0.0, seconds, seconds, work=unit.units, **meter.values)
+            reported = [run(replace(options, **amount)) for _ in range(work.runs)]
+        first = first or reported[0]
+        seconds = sum(float(one["seconds"]) for one in reported)
+        kind = plan.add(seconds)
+        warm = kind in ("trial", "rate")
         same = [
             run
             for run in load_existing(path)
-            if (run.workload, run.instance_sha256, run.hash) == (workload.name, task.problem.sha256, reported["digest"])
+            if (run.workload, run.instance_sha256, run.hash) == (workload.name, problem.sha256, first["digest"])
         ]
         append(
             path,
             Record.checked(
                 **about,
-                instance=task.problem.name,
+                instance=problem.name,
                 evaluation_unit=workload.unit,
                 work_unit=unit.name,
                 hash_scope=workload.hash_scope,
                 device_kind="core",
-                repetitions=(times,),
-                best_cost=int(reported["best"]),
-                best_index=int(reported["index"]),
-                evaluations=int(reported["evaluations"]),
-                hash=reported["digest"],
+                repetitions=(
+                    Repetition(
+                        *(0.0, 0.0, seconds, seconds),
+                        kind=kind,
+                        turn=plan.turn,
+                        work=work.total * unit.each,
+                        evaluations=sum(int(one["evaluations"]) for one in reported) if warm else None,
+                        **meter.values,
+                    ),
+                ),
+                best_cost=int(first["best"]),
+                best_index=int(first["index"]),
+                evaluations=int(first["evaluations"]),
+                hash=first["digest"],
                 verified=any(record.verified for record in same),
                 details={
                     "options": {**options.asked(), "program": form},
                     "instance_source": task.source,
-                    "cities": task.problem.n,
-                    "optimum": task.problem.optimum,
+                    "cities": problem.n,
+                    "optimum": problem.optimum,
                     "device_name": place["cpu_model"],
                 },
             ),

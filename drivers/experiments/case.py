@@ -113,8 +113,7 @@ class Case:
         command = [*python_command(self.workload.started), *self.arguments, *seed_words(self.seeds)]
         command += ["--backend", where.backend, "--device", where.device]
         command += ["--cores", str(where.cores)] if where.cores is not None else []
-        command += ["--repeats", str(self.repeats)] if self.measure is None else ["--measure", f"{self.measure:g}"]
-        command += ["--record", str(self.records), "--no-progress"]
+        command += [*self.repetition_words, "--record", str(self.records), "--no-progress"]
         command += ["--peers"] if self.runs_peers else []
         launcher = find_mpirun()
         if where.ranks > 1 and launcher:
@@ -124,6 +123,11 @@ class Case:
             bound = ["--bind-to", "none"] if free else []
             command = [launcher, "-n", str(where.ranks), "--map-by", ":OVERSUBSCRIBE", *bound, *command]
         return [*self.emulator(), *command]
+
+    @property
+    def repetition_words(self) -> list[str]:
+        """Options of a rate, or of repetitions of a fixed amount."""
+        return ["--repeats", str(self.repeats)] if self.measure is None else ["--measure", f"{self.measure:g}"]
 
     def emulator(self) -> list[str]:
         """Return the words before a command for emulated hosts; none for real ones."""

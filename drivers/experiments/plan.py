@@ -62,12 +62,6 @@ def plan_work(
     return [case([seed]) for seed in seeds]
 
 
-def in_rounds(cases: Sequence[Case], rounds: int) -> list[Case]:
-    """Return cases that run in turn several times, A B A B, with a part of the repetitions each time."""
-    parts = sorted({-(-number * case.repeats // rounds) for case in cases for number in range(1, rounds + 1)})
-    return [replace(case, repeats=part) for part in parts for case in cases if part <= case.repeats]
-
-
 @dataclass
 class ExperimentPlan:
     """Cases in running order.

@@ -1,8 +1,8 @@
 """Solvers of other projects, run on the problem of a run, timed like our search and scored by our scorer.
 
-`peers_for` returns the solvers of a workload, a `measurement.PeerRace` measures one of them, and `table` prints the
-results; `child` is the process in which a package is timed, in its own `environment`. Comparisons of our own devices
-belong in `drivers.experiments`, tables for pages in `reports`.
+`peers_for` returns the solvers of a workload, and a `measurement.PeerRace` measures one of them; `child` is the process
+in which a package is timed, in its own `environment`. Comparisons of our own devices belong in `drivers.experiments`,
+tables in `reports`.
 """
 
 from drivers.peers import assignments, knapsacks, strings, tours

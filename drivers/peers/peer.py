@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from drivers.peers.environment import PeerEnvironment
-
-THIS_SEARCH = "this search"
 
 
 class PeerError(Exception):
@@ -199,40 +196,6 @@ class PeerMeasurement(NamedTuple):
     @property
     def seconds(self) -> float | None:
         return self.solve_s if self.in_process else self.process_s
-
-
-def this_search(
-    cost: int | None,
-    seconds: Sequence[float],
-    *,
-    proved: bool = False,
-    startup_s: float | None = None,
-    own_process_s: float | None = None,
-) -> PeerMeasurement:
-    """Return our search in the form of the reference solvers.
-
-    Parameters
-    ----------
-    seconds : sequence of float
-        Running time of each repetition, in process and warm; may be empty.
-    proved : bool
-        True if the search proves its result.
-    startup_s : float, optional
-        From the start of our process to the first repetition: imports, the device and compilation.
-    own_process_s : float, optional
-        A whole process of ours with one repetition, from its start to its result, to compare programs with.
-    """
-    median = statistics.median(seconds) if seconds else None
-    return PeerMeasurement(
-        THIS_SEARCH,
-        proved=proved,
-        cost=cost,
-        solve_s=median,
-        startup_s=startup_s,
-        process_s=own_process_s,
-        time_to_cost_s=median,
-        repetitions=len(seconds),
-    )
 
 
 # --- verdicts on a result that claims to be optimal ---

@@ -18,6 +18,7 @@ from reports.text import formatting
 
 if TYPE_CHECKING:
     from drivers.options.declaration import Options
+    from reports.records.check import RepetitionKind
     from reports.records.schema import Repetition
 
 BUDGET_S = 10.0
@@ -126,7 +127,7 @@ class FixedAmount:
     def next_work(self) -> Work | None:
         return self.work if self.done < self.most else None
 
-    def add(self, seconds: float) -> str:
+    def add(self, seconds: float) -> RepetitionKind:
         """Add a repetition; return its kind, as `reports.records.schema.Repetition` has it."""
         self.done += 1
         return "fixed"
@@ -180,7 +181,7 @@ class RateMeasurement:
     def next_work(self) -> Work | None:
         return self.proof or (None if self.is_done else self.work)
 
-    def add(self, seconds: float) -> str:
+    def add(self, seconds: float) -> RepetitionKind:
         """Add a repetition of `next_work`; return its kind, as `reports.records.schema.Repetition` has it.
 
         A trial was too short: it only decides the next amount.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import statistics
+import textwrap
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -11,6 +13,9 @@ from drivers.workload.declaration import RepeatedRun, RepetitionResult, Verifier
 if TYPE_CHECKING:
     from drivers.peers.measurement import PeerRace
     from drivers.peers.peer import PeerMeasurement
+
+
+THIS_SEARCH = "this search"
 
 
 class ReferenceSolvers:
@@ -27,6 +32,7 @@ class ReferenceSolvers:
 
         self.peers = peers_for(workload.name)
         self.noun = workload.noun
+        self.optimum = run.problem.optimum
         # A proved result is optimal, so a better one rejects it.
         self.proves = workload.hash_scope == "result"
         self.proved = False
@@ -36,7 +42,7 @@ class ReferenceSolvers:
         self.measured: list[PeerMeasurement] = []
         self.cost: int | None = None
         self.own_s: list[float] = []
-        self.process_s: float | None = None
+        self.startup_s: float | None = None
 
     def verdicts(self, result: RepetitionResult, running_s: float, before_s: float = 0.0) -> Iterator[VerifierVerdict]:
         """Yield the solvers' verdicts on a result; of its ``running_s`` an earlier process took ``before_s``."""
@@ -47,7 +53,7 @@ class ReferenceSolvers:
         self.cost = cost = result.outcome.cost
         self.proved = self.proves and not result.gave_up
         if not self.races:
-            self.process_s = process_age_s() + before_s
+            self.startup_s = process_age_s() + before_s - running_s
             task = PeerTask(self.problem, running_s, cost)
             self.races = [PeerRace(peer, task) for peer in self.peers]
         for race in self.races:
@@ -63,15 +69,26 @@ class ReferenceSolvers:
         return [{**peer._asdict(), "costs": list(peer.costs)} for peer in self.measured]
 
     def table(self) -> list[str]:
-        from drivers.peers.peer import this_search
-        from drivers.peers.table import format_table
+        """Return the lines of a table of all solvers for a terminal, ours first."""
+        from reports.pages.reference_solvers import Solver, table_of
+        from reports.text.tables import TERMINAL
 
         if not self.measured:
             return ["nothing to compare the reference solvers with: all repetitions are recorded"]
-        whole_s = self.process_s
-        startup_s = None if whole_s is None else whole_s - self.own_s[0]
-        own = this_search(self.cost, self.own_s, proved=self.proved, startup_s=startup_s, own_process_s=whole_s)
-        return list(format_table(own, self.measured))
+        median_s = statistics.median(self.own_s)
+        own = Solver(THIS_SEARCH, self.proved, "", self.cost, median_s, self.startup_s, median_s)
+        answered = [entry for entry in self.recorded() if not entry["failure"]]
+        notes = [_spread(peer) for peer in self.measured if len({*peer.costs}) > 1]
+        notes += [f"{peer.name}: {peer.failure}" for peer in self.measured if peer.failure]
+        wrapped = [line for note in notes for line in textwrap.wrap(note, TERMINAL, subsequent_indent="  ")]
+        return [*table_of("", own, answered, self.optimum).terminal().splitlines(), *wrapped]
+
+
+def _spread(peer: PeerMeasurement) -> str:
+    """Return a note on a solver with several results, of which the table has the worst."""
+    other = max(peer.costs) if peer.cost == min(peer.costs) else min(peer.costs)
+    remark = f"the best, {other}, was found in {peer.costs.count(other)}"
+    return f"{peer.name}: its cost is the worst of {len(peer.costs)} repetitions; {remark}"
 
 
 def process_age_s() -> float:

@@ -120,7 +120,7 @@ class Repetitions:
     # --- on the first rank ---
 
     def resume(self) -> str:
-        """Go on after the repetitions in the record or before a loss, and print them; return the run's identity."""
+        """Continue after the repetitions in the record or before a loss; print the run and return its identity."""
         identity, repetitions = self.recorder.find() if self.options.record else ("", [])
         recorded = self.plan.resume(repetitions)
         if isinstance(self.plan, FixedAmount):

@@ -51,7 +51,7 @@ class HistoryWorkload(WorkloadDeclaration[AnyHistory, AnyProblem, AnySearch, Any
 
 
 def refuse_clocked_records(options: Options, expected: str) -> None:
-    """Refuse repetitions of a run that a clock ends, in one record; ``expected`` names the other limits."""
+    """Refuse repetitions in one record of a run with a limit of seconds; ``expected`` names the other limits."""
     if options.record and options.repeats > 1:
         raise UserError(
             f"--record with --seconds and --repeats {options.repeats}: a time limit ends each repetition at another "

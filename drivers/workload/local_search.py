@@ -43,6 +43,8 @@ FEWEST_ITERATIONS = 5
 """Least number of iterations of a walk in a run with default options."""
 CLIMBS = ("hill", "first")
 """Algorithms that end in the first local optimum."""
+COOLING = ("annealing",)
+"""Algorithms whose iterations become cheaper towards the end: fewer changes are accepted."""
 NEIGHBOURS_OF_A_DRAW = 16
 """Neighbours of a scan that take as long as a draw of simulated annealing, which keeps no differences."""
 
@@ -103,11 +105,14 @@ class SolutionWorkload(HistoryWorkload[AnyLocal, LocalProblem, AnySearch, "Outco
         return {"initial": options.initial.values if isinstance(options.initial, ArrayValue) else None}
 
     def work_unit(self, options: AnyLocal, problem: LocalProblem) -> WorkUnit:
-        """Return iterations of all walks; whole runs if a walk may end before its number of iterations."""
+        """Return iterations of all walks; whole runs if later ones are cheaper, or if a walk may end before them."""
         algorithm = getattr(options.algorithm, "name", options.algorithm)
         if options.iterations is None or algorithm in CLIMBS or {*options.chosen_stop().given} > {"iterations"}:
             return WorkUnit()
-        return WorkUnit("iterations", options.iterations, options.walks or 1, "iterations")
+        walks = options.walks or 1
+        if algorithm in COOLING:
+            return WorkUnit("iterations", each=options.iterations * walks)
+        return WorkUnit("iterations", options.iterations, walks, "iterations")
 
     def verify(
         self, run: PreparedRun[AnyLocal, LocalProblem, AnySearch], outcome: Outcome, result: RepetitionResult

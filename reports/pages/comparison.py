@@ -224,7 +224,7 @@ def render(sections: Sequence[RateSection], pictures: Sequence[str] = (), made_b
             "solvers": solver_table(section.records),
             "source": str(section.proof.details.get("instance_source") or "").rstrip(". "),
             "why": section.why.rstrip(". "),
-            "machine": machine_line(section.proof),
+            "machine": formatting.machine(section.proof.environment),
         }
         for section, picture in zip(sections, pictures or [""] * len(sections), strict=True)
     ]
@@ -233,15 +233,6 @@ def render(sections: Sequence[RateSection], pictures: Sequence[str] = (), made_b
     busy = busy_sentence(sections)
     fixed = not any(record.turns() for section in sections for record in section.records)
     return fill("compare.md.j2", work=work, sections=shown, not_run=not_run, busy=busy, fixed=fixed, made_by=made_by)
-
-
-def machine_line(record: Record) -> str:
-    """Return the machine of a record in a line: processor, cores, GPUs, version of the project."""
-    environment = record.environment
-    gpus = environment.get("gpus") or []
-    words = [environment.get("cpu_model") or "processor not recorded", formatting.cores(environment)]
-    words += [f"{gpus.count(name)} {name}" if gpus.count(name) > 1 else name for name in dict.fromkeys(gpus)]
-    return ", ".join(map(str, [*words, f"onekernel {environment.get('commit') or 'outside a checkout'}"]))
 
 
 def report_name(workload: str) -> str:

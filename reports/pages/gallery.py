@@ -18,14 +18,14 @@ import msgspec
 from core.errors import UserError
 from reports.pages import overview, ranks
 from reports.pages import paper as pages_paper
-from reports.pages.comparison import machine_line, ratio_text
+from reports.pages.comparison import ratio_text
 from reports.pages.markdown import fill, written_into
 from reports.papers.files import load, names
 from reports.plots.style import pyplot
 from reports.rates import ALL_CORES
 from reports.records.files import Record, load_existing, merge
 from reports.records.programs import is_stale
-from reports.text.formatting import counted, span
+from reports.text.formatting import counted, machine, span
 from reports.toml_file import DataFile
 
 if TYPE_CHECKING:
@@ -147,10 +147,10 @@ def _make(page: GalleryReport, records: Sequence[Record], out: Path) -> Findings
         works = ranks.rank_rates(records)
         gains = pandas.concat([work.rates["gain"] for work in works])
         shown = gains[gains.index > 1].rename(lambda count: f"{count} ranks")
-        return ranks.write(works, out, page.made_by), _ranges(shown, "over one")
+        return ranks.write(works, out, page.made_by), _ranges(shown, "over one rank")
     paper = load(page.name)
     exhibits = pages_paper.summary(paper, records)
-    telling = [f"{title}: **{verdict}**: {answer}" for title, verdict, answer in exhibits if answer]
+    telling = [f"{title}: **{verdict}**: {answer.rstrip('.')}" for title, verdict, answer in exhibits if answer]
     counts = Counter(verdict for _, verdict, _ in exhibits)
     verdicts = f"Claims of the paper: {', '.join(f'{verdict} ({count})' for verdict, count in counts.items())}"
     return pages_paper.write(paper, paper.exhibits, records, out, made_by=page.made_by), [*telling[:1], verdicts]
@@ -173,7 +173,7 @@ def _index_entry(
         "page": files[0].name,
         "picture": next((path.name for path in files if path.suffix == ".svg"), ""),
         "findings": findings,
-        "machine": machine_line(max(records, key=lambda record: record.repetitions[0].started_at or "")),
+        "machine": machine(max(records, key=lambda record: record.repetitions[0].started_at or "").environment),
         "dates": span(days[0], days[-1]) if days else "",
         "records": f"{page.name}.jsonl",
     }

@@ -8,10 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from core.errors import UserError
-from reports.text.formatting import grouped, machine, per_cent, ratio, seconds
 
 TEMPLATES = Path(__file__).parent / "templates"
-FILTERS = (grouped, machine, per_cent, ratio, seconds)
 
 
 def fill(name: str, **values: object) -> str:
@@ -25,7 +23,6 @@ def fill(name: str, **values: object) -> str:
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES), trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
-    environment.filters |= {one.__name__: one for one in FILTERS}
     return re.sub(r"\n{3,}", "\n\n", environment.get_template(name).render(**values)).rstrip() + "\n"
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reports.pages import comparison
-from reports.pages.comparison import best_core_cell, machine_line, ratio_text, wrapped
+from reports.pages.comparison import best_core_cell, ratio_text, wrapped
 from reports.pages.markdown import fill, remove_files, written_into
 from reports.plots import heat_map
 from reports.rates import ALL_CORES, ONE_CORE, RateSection, compared_workload, rate_sections, short_name
@@ -111,7 +111,7 @@ def lines(sections: Sequence[RateSection], failures: Sequence[str] = (), made_by
     """Yield the overview in at most 80 columns: for each host the machine and the table."""
     yield from wrapped(comparison.busy_sentence(sections))
     for of_host in hosts(sections):
-        yield from wrapped(machine_line(of_host[0].proof))
+        yield from wrapped(formatting.machine(of_host[0].proof.environment))
         yield ""
         yield from _narrow(overview_table(of_host, is_narrow=True)).terminal(ruled=False).splitlines()
         yield ""
@@ -140,7 +140,7 @@ def render(
     """Return the page in Markdown; ``pictures`` are the addresses of the hosts' heat maps, or none."""
     parts = [
         {
-            "machine": machine_line(of_host[0].proof),
+            "machine": formatting.machine(of_host[0].proof.environment),
             "table": overview_table(of_host),
             "picture": picture,
             "proofs": [f"{one.proof.workload}: {comparison.proof_sentence(one)}" for one in of_host],

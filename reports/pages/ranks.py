@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.errors import UserError
-from reports.pages.comparison import deviation_text, machine_line, ratio_text
+from reports.pages.comparison import deviation_text, ratio_text
 from reports.pages.markdown import fill, remove_files, written_into
 from reports.plots import ranks as rank_plot
 from reports.rates import ALGORITHM_SETTINGS, GROWING, rates_of, short_name, work_of_a_rank
@@ -119,7 +119,7 @@ def render(works: Sequence[RankRates], picture: str = "", made_by: str = "") -> 
     kinds = [(kind, [work for work in works if work.kind == kind]) for kind in (STRONG, WEAK)]
     return fill(
         "ranks.md.j2",
-        machine=machine_line(works[0].record),
+        machine=formatting.machine(works[0].record.environment),
         device=works[0].record.details.get("device_name") or works[0].record.backend,
         parts=[(kind, rank_table(those)) for kind, those in kinds if those],
         caption=PICTURE,

@@ -5,7 +5,7 @@ Records have measurements of other solvers in ``details["reference_solvers"]``, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,9 +67,14 @@ def solver_table(records: Sequence[Record]) -> TextTable | None:
     if not found:
         return None
     record = found[0][0]
-    optimum = record.details.get("optimum")
     proof_s = record.repetitions[0].running_s
     own = Solver("this search, one core", False, "", record.best_cost, proof_s, None, proof_s)
+    others = [one for of, one in found if of is record]
+    return table_of(f"Reference solvers for {record.work_name}", own, others, record.details.get("optimum"))
+
+
+def table_of(caption: str, own: Solver, others: Iterable[Mapping[str, Any]], optimum: float | None) -> TextTable:
+    """Return a row for our search and each of the others, which are entries of a record."""
     columns: dict[str, Callable[[Solver], str]] = {
         "solver": lambda one: one.name,
         ">cost": lambda one: "" if one.cost is None else cost(one.cost),
@@ -79,11 +84,7 @@ def solver_table(records: Sequence[Record]) -> TextTable | None:
         ">start-up": lambda one: seconds(one.startup_s),
         "proved": lambda one: "yes" if one.proved else "",
     }
-    return TextTable.of(
-        f"Reference solvers for {record.work_name}",
-        [own, *(Solver.of(one) for of, one in found if of is record)],
-        columns,
-    )
+    return TextTable.of(caption, [own, *map(Solver.of, others)], columns, optional=("gap", ">start-up", "proved"))
 
 
 def _measured(record: Record) -> list[dict[str, Any]]:

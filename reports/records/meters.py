@@ -25,9 +25,7 @@ ENERGY_SOURCES = {GPU_ENERGY: "gpu (NVML)", PACKAGE_ENERGY: "processor package (
 MOST_PROCESSORS = 16
 """Most processors with clocks read, evenly spread: reading hundreds of files takes milliseconds."""
 LEAST_UPDATES = 10
-"""Least updates of an energy counter between two readings whose difference counts: the delay of the last update before
-each reading is then a tenth at most.
-"""
+"""Least updates of an energy counter between two readings that count: each reading is then a tenth too old at most."""
 UPDATE_S = {GPU_ENERGY: 0.1, PACKAGE_ENERGY: 0.001}
 """Seconds between two renewals of a counter, as seen on an H200 and in Intel's manuals."""
 MOST_WATTS = 600.0

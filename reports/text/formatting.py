@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -101,34 +101,10 @@ def duration(value: float) -> str:
 # --- estimates ---
 
 
-def interval(estimate: Estimate, form: Callable[[float], str], ends: Callable[[float], str] | None = None) -> str:
-    """Return an `Estimate` with its interval, if it has one; `ends` is the form of the interval, if another."""
-    text = form(estimate.value)
-    if estimate.low is None or estimate.high is None:
-        return text
-    low, high = map(ends or form, (estimate.low, estimate.high))
-    return f"{text} [{low}, {high}]"
-
-
 def deviation(estimate: Estimate, least: float) -> str:
     """Return the half width of an interval as `±7 %`, rounded up; empty without one, or if it is at most `least`."""
     half_width = estimate.half_width
     return "" if half_width is None or half_width <= least else f"±{math.ceil(100 * half_width)} %"
-
-
-def seconds_interval(estimate: Estimate) -> str:
-    return interval(estimate, seconds)
-
-
-def ratio(value: float | Estimate | None) -> str:
-    """Return a ratio such as a speed-up, a number or an `Estimate`; empty for None."""
-    if value is None:
-        return ""
-    return f"{number(value if isinstance(value, (int, float)) else value.value)}x"
-
-
-def ratio_interval(estimate: Estimate | None) -> str:
-    return "" if estimate is None else interval(estimate, ratio, number)
 
 
 # --- costs ---
@@ -153,12 +129,6 @@ def gap(cost: float, optimum: float | None) -> str:
 # --- words ---
 
 
-def letters(place: int) -> str:
-    """Return the letters of a place, counted from 0: a to z, aa, ab and so on."""
-    head, last = divmod(place, 26)
-    return (letters(head - 1) if head else "") + chr(ord("a") + last)
-
-
 def listed(names: Sequence[str]) -> str:
     """Return a list as text: a, b and c."""
     *first, last = names
@@ -166,26 +136,11 @@ def listed(names: Sequence[str]) -> str:
 
 
 def machine(environment: Mapping[str, Any]) -> str:
-    """Return an environment in a line: host, processor, cores, system, Python, packages, version of the suite."""
-    return ", ".join(
-        [
-            *([str(environment["host"])] if environment.get("host") else []),
-            str(environment.get("cpu_model") or "processor not recorded"),
-            cores(environment),
-            *([f"{environment['memory_gib']} GiB"] if environment.get("memory_gib") else []),
-            *([_gpus(environment)] if environment.get("gpus") else []),
-            str(environment.get("os") or "system not recorded"),
-            f"Python {environment.get('python') or '?'}",
-            *(f"{name} {version}" for name, version in sorted((environment.get("packages") or {}).items())),
-            f"onekernel {environment.get('commit') or 'outside a checkout'}",
-        ]
-    )
-
-
-def _gpus(environment: Mapping[str, Any]) -> str:
-    counts = {name: environment["gpus"].count(name) for name in environment["gpus"]}
-    driver = f" (driver {environment['gpu_driver']})" if environment.get("gpu_driver") else ""
-    return listed([name if count == 1 else f"{count} {name}" for name, count in counts.items()]) + driver
+    """Return an environment in a line: processor, cores, GPUs, version of the project."""
+    gpus = environment.get("gpus") or []
+    words = [environment.get("cpu_model") or "processor not recorded", cores(environment)]
+    words += [f"{gpus.count(name)} {name}" if gpus.count(name) > 1 else name for name in dict.fromkeys(gpus)]
+    return ", ".join(map(str, [*words, f"onekernel {environment.get('commit') or 'outside a checkout'}"]))
 
 
 def cores(environment: Mapping[str, Any]) -> str:

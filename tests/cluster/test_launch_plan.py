@@ -12,7 +12,6 @@ HERE = LaunchResources(
     cores=8,
     gpus=0,
     mpirun="mpirun",
-    mpirun_takes_allocation=False,
     srun=None,
     allocation=None,
     environment={"PATH": "/bin", "ONEKERNEL_CACHE": "/c", "TSPLIB_DIR": "/t", "HOME": "/root"},
@@ -38,7 +37,7 @@ CROWDED = "--map-by slot:OVERSUBSCRIBE --bind-to none"
 FORWARDED = "-x ONEKERNEL_CACHE -x TSPLIB_DIR"
 LOCAL = on([Host("localhost", 8, None, 1)])
 GPUS = HERE._replace(gpus=2)
-KNOWN = ALLOCATED._replace(mpirun_takes_allocation=True)
+KNOWN = ALLOCATED._replace(srun=None)
 FOUR = ("--backend", "threads", "--cores", "4")
 BOUND = "each rank is bound to 4 cores (--cores)"
 SHARED = "which they share unbound"

@@ -8,8 +8,7 @@ import pytest
 from core.tables.knapsack.problem import Knapsack, generate, write
 from core.tables.knapsack.search import KnapsackSearch, Selection
 from drivers import knapsack
-from drivers.knapsack import KNAPSACK
-from drivers.options.knapsack import KnapsackOptions
+from drivers.knapsack import KNAPSACK, KnapsackOptions
 from tests.drivers.records import lines
 
 DRIVER = knapsack

@@ -21,8 +21,8 @@ from core.tables.knapsack.problem import Knapsack, generate
 from core.tables.lcs.problem import StringPair, lcs_length
 from drivers.peers import assignments, measurement, packages, peers_for, tours
 from drivers.peers.measurement import PeerRace, PeerTask
-from drivers.peers.peer import PeerMeasurement, confirming_peers, peer_rejections, this_search
-from drivers.peers.table import format_table
+from drivers.peers.peer import PeerMeasurement, confirming_peers, peer_rejections
+from drivers.runs.reference_solvers import ReferenceSolvers
 from drivers.workload.matrix_files import MatrixInstance
 from tests.drivers import stand_ins as codes
 from tests.drivers.records import length_of
@@ -431,53 +431,45 @@ def test_of_values_the_larger_is_better():
 
 # --- the table ---
 
-OWN = this_search(9352, [0.5, 0.405, 0.3], startup_s=1.25)
 FAST_ROW = PeerMeasurement(
     "fast-tsp", "0.2.2", cost=8806, solve_s=0.4051, startup_s=0.012, time_to_cost_s=0.00633, time_limit_s=0.405
 )
 ELKAI_ROW = PeerMeasurement("elkai", "2.0.1", cost=9400, solve_s=2.5, startup_s=0.02)
-CONCORDE_ROW = PeerMeasurement(
-    "concorde", "", "program", True, 8806, 3.1, 0.0041, 3.1041, 3.05, 3.1041, repetitions=1, in_process=False
-)
 NOT_FOUND = PeerMeasurement(
     "LKH", kind="program", in_process=False,
     failure="not found: build it from webhotel4.ruc.dk/~keld/research/LKH-3 and put it on PATH",
 )  # fmt: skip
 
 
-def test_a_whole_process_of_ours_stands_above_the_programs():
-    own = this_search(8806, [0.4], proved=True, startup_s=1.25, own_process_s=1.7)
-    said = format_table(own, [CONCORDE_ROW, FAST_ROW, NOT_FOUND])
-    assert [line.split("  ")[0] for line in said[2:6]] == ["this search", "fast-tsp 0.2.2", "this search", "concorde"]
-    assert said[4].split()[2:] == ["8806", "yes", "1.700", "s", "1.250", "s", "1.700", "s", "process"]
-    assert said[5].split()[1:] == ["8806", "yes", "3.104", "s", "4.100", "ms", "3.104", "s", "process"]
-    assert said[6:] == [
-        "warm: one call in a running process, without imports and start-up",
-        "process: a whole process, with start-up and input",
-        "concorde: 3.050 s by its own clock",
-        "LKH: not found: build it from webhotel4.ruc.dk/~keld/research/LKH-3 and put it",
-        "  on PATH",
-    ]
+@pytest.fixture
+def table_of():
+    def lines(*measured):
+        solvers = ReferenceSolvers.__new__(ReferenceSolvers)
+        solvers.measured, solvers.own_s, solvers.cost, solvers.startup_s = list(measured), [0.5, 0.405, 0.3], 9352, 1.25
+        solvers.proved, solvers.optimum = False, None
+        return solvers.table()
+
+    return lines
 
 
-def test_no_line_is_longer_than_a_terminal():
-    long = FAST_ROW._replace(name="solver of tours", version="2026.11.22", cost=2**31)
-    said = format_table(OWN, [long, NOT_FOUND])
-    assert max(map(len, said)) <= 80
-    assert said[3].split()[:4] == ["solver", "of", "tours", "2147483648"] and said[4] == " 2026.11.22"
+def test_our_search_stands_above_the_others_by_the_median_of_its_repetitions(table_of):
+    heading, _, own, fast, elkai = table_of(FAST_ROW, ELKAI_ROW)
+    assert heading.split()[:2] == ["solver", "cost"]
+    assert own.split() == ["this", "search", "9,352", "405", "ms", "405", "ms", "1.25", "s"]
+    assert fast.split() == ["fast-tsp", "0.2.2", "8,806", "405", "ms", "6.33", "ms", "12.0", "ms"]
+    assert "not reached" in elkai
 
 
-def test_a_solver_that_finds_now_this_now_that_is_shown_by_its_worst():
-    said = format_table(
-        OWN, [FAST_ROW._replace(cost=8810, costs=(8806, 8810, 8806)), ELKAI_ROW._replace(costs=(9400, 9400))]
-    )
-    assert said[4].endswith("2.500 s  20.00 ms  not reached   warm")
-    assert said[6:] == ["fast-tsp: its cost is the worst of 3 repetitions; the best, 8806, was found in 2"]
-    said = format_table(OWN, [FAST_ROW._replace(cost=11, costs=(11, 12))])
-    assert said[-1] == "fast-tsp: its cost is the worst of 2 repetitions; the best, 12, was found in 1"
+def test_no_line_is_longer_than_a_terminal(table_of):
+    shown = table_of(FAST_ROW._replace(name="solver of tours", version="2026.11.22", cost=2**31), NOT_FOUND)
+    assert max(map(len, shown)) <= 80
+    assert "2,147,483,648" in "".join(shown)
+    failure = "LKH: not found: build it from webhotel4.ruc.dk/~keld/research/LKH-3 and put it"
+    assert shown[-2:] == [failure, "  on PATH"]
 
 
-def test_a_search_without_times_shows_the_others_all_the_same():
-    said = format_table(this_search(None, []), [FAST_ROW._replace(time_to_cost_s=None)])
-    assert said[2].split() == ["this", "search", "no", "warm"]
-    assert said[3].split()[-3:] == ["12.00", "ms", "warm"]
+def test_a_solver_that_finds_now_this_now_that_is_shown_by_its_worst(table_of):
+    shown = table_of(FAST_ROW._replace(cost=8810, costs=(8806, 8810, 8806)), ELKAI_ROW._replace(costs=(9400, 9400)))
+    assert shown[-1] == "fast-tsp: its cost is the worst of 3 repetitions; the best, 8806, was found in 2"
+    shown = table_of(FAST_ROW._replace(cost=11, costs=(11, 12)))
+    assert shown[-1] == "fast-tsp: its cost is the worst of 2 repetitions; the best, 12, was found in 1"

@@ -2,8 +2,7 @@
 
 import pytest
 
-from reports.statistics.medians import Estimate
-from reports.text.formatting import cost, duration, listed, number, per_cent, rate, ratio_interval, seconds
+from reports.text.formatting import cost, duration, listed, number, per_cent, rate, seconds
 
 TEXTS = {
     rate: {None: "", 0.5: "0.500", 999.4: "999", 999.6: "1.00 k", 61.3e6: "61.3 M", 1.99e12: "1.99 T"},
@@ -20,7 +19,6 @@ TEXTS = {
         (154.684, 3): "155 s", (12.3456e-6, 4): "12.35 µs", (0.0009996, 4): "0.9996 ms", (12345.6, 4): "12,346 s",
     },
     duration: {0.4: "400 ms", 45: "45 s", 150: "2.5 min", 601: "10 min", 7300: "2.0 h", 3 * 86400: "3.0 days"},
-    lambda *ends: ratio_interval(Estimate(*ends)): {(2.0,): "2.00x", (2.0, 1.5, 1000): "2.00x [1.50, 1,000]"},
 }  # fmt: skip
 
 

@@ -182,7 +182,10 @@ class Liveness:
         calls = self._words[CALLS]
         self._words[CALLS] = ENDED
         for rank in self._waiting_ranks(calls, lambda seen: seen[CALLS] == ENDED):
-            self._end_job(self._world.Get_rank(), rank)
+            own = f"rank {self._world.Get_rank()}"
+            print(f"error ({own}): it has ended, and rank {rank} waits for it", file=sys.stderr, flush=True)
+            time.sleep(abort.FLUSH_S)
+            abort.end_job(abort.FAILED)
         self._window.Unlock_all()
         self._window.Free()
         # MPI finalises after this, when Python has ended.
@@ -224,11 +227,6 @@ class Liveness:
         self._window.Get([words, WORDS, self._mpi.INT64_T], rank)
         self._window.Flush(rank)
         return memoryview(words).cast("q")
-
-    def _end_job(self, me: int, rank: int) -> None:
-        print(f"error (rank {me}): it has ended, and rank {rank} waits for it", file=sys.stderr, flush=True)
-        time.sleep(abort.FLUSH_S)
-        abort.end_job(abort.FAILED)
 
 
 @cache

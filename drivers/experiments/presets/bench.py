@@ -1,4 +1,4 @@
-"""The benchmark: rows of `drivers/bench/cases.toml` on the devices here, and a report of each workload."""
+"""The benchmark: rows of `drivers/bench/cases.toml` on the devices here, and a page of their rates."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import sys
 import time
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,24 +16,26 @@ from core.instances.errors import InstanceError
 from core.program_parser import invocation
 from drivers.cli.exit_codes import DONE, FAILED
 from drivers.cli.messages import set_quiet
+from drivers.experiments.baselines import in_turns, run_with_baselines
 from drivers.experiments.c_programs import PROGRAMS, CProgramCase, compiler_obstacle
 from drivers.experiments.case import Case
 from drivers.experiments.configurations import Configuration, choose_configurations
+from drivers.experiments.idle_host import wait_until_idle
 from drivers.experiments.options import PlanParser, add_core_options, add_plan_options, chosen_executor
-from drivers.experiments.plan import ExperimentPlan, in_rounds, plan_work, prepare_folder
-from drivers.experiments.presets.compare import ComparisonRun, InstanceRuns, conclude, scale_work
+from drivers.experiments.plan import ExperimentPlan, plan_work, prepare_folder
+from drivers.experiments.presets.compare import InstanceRuns, scale_work
 from drivers.experiments.presets.compare_options import MEASURE_S
 from drivers.experiments.run import PlanRun, show
 from drivers.options.values import number, positive
 from drivers.workload.registry import get_workload
-from reports.pages import ranks
-from reports.pages.comparison import remove
-from reports.records.files import RecordError, UnequalWorkError, group_by
+from reports.pages import bench, ranks
+from reports.rates import rate_sections
+from reports.records.files import RecordError, UnequalWorkError
 from reports.text.formatting import duration
 
 DESCRIPTION = """\
-Measure the project's benchmark cases on every device here. The candidates of a case do the same work in processes of
-their own, in turn, A B A B, so that a drift of the machine's speed affects all of them alike. Results must be equal."""
+Measure the rates of the project's benchmark cases on every device here. The candidates of a case do the same work in
+processes of their own, one core before and after the others. Results must be equal."""
 
 CASES: Sequence[Mapping[str, Any]] = tomllib.loads(
     Path(__file__).parents[2].joinpath("bench", "cases.toml").read_text(encoding="utf-8")
@@ -43,12 +44,10 @@ FAMILIES = tuple(dict.fromkeys(row["family"] for row in CASES))
 """Values of `--workload`, beside all."""
 BEST, RANKS = APART = "best", "ranks"
 """Families with a file of records of their own, which `all` leaves out."""
-ROUNDS = 2
-"""Number of turns of a case's candidates, each with a part of the repetitions."""
 
 
 class BenchmarkCase(NamedTuple):
-    """Runs of equal work; `remark` is a published figure, or empty."""
+    """Runs of equal work in running order; `remark` is a published figure, or empty."""
 
     title: str
     runs: Sequence[Case]
@@ -64,8 +63,11 @@ def bench_parser() -> argparse.ArgumentParser:
     )
     add("--workload", choices=("all", *FAMILIES), default="all", help=which)
     add("--rows", metavar="PARTS", help="only cases with one of these parts in the title, separated by commas")
-    repeats = "number of timed repetitions, unless a case sets another (%(default)s)"
-    add("--repeats", type=positive, default=5, metavar="R", help=repeats)
+    measure = "budget of each rate in seconds, beyond six repetitions (%(default)g)"
+    add("--measure", type=number, default=MEASURE_S, metavar="S", help=measure)
+    repeats = "repeat exactly the given amount instead, R times"
+    add("--repeats", type=positive, metavar="R", help=repeats)
+    add("--busy", action="store_true", help="measure while other programs run too")
     programs = "also measure C programs of the same work, compiled with gcc"
     add("--reference-programs", action="store_true", help=programs)
     add("--time-budget", type=number, metavar="S", help="start no case after S seconds")
@@ -92,23 +94,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     reasons = [str(one) for one in not_here]
     if not cases:
         raise UserError("; ".join([f"--workload {options.workload}: no case has such a title and a device", *reasons]))
-    rounds = ROUNDS if executor.in_turn else 1
-    turns = [in_rounds(case.runs, rounds if len(case.runs) > 1 else 1) for case in cases]
-    plan = ExperimentPlan([*chain(*turns)], records, reasons, options.rerun, executor.elsewhere)
+    runs = [run for case in cases for run in case.runs]
+    plan = ExperimentPlan(runs, records, reasons, options.rerun, executor.elsewhere)
     if options.dry_run:
         plan.show_commands()
         return DONE
-
-    def remove_pages() -> None:
-        for name in {run.workload.name for run in plan.cases}:
-            remove(options.out, f"{family}-{name}")
-
-    prepare_folder(records, remove_pages, rerun=options.rerun)
+    prepare_folder(records, lambda: bench.remove(options.out, family), rerun=options.rerun)
     show(f"{plan.summary()}, records: {records}")
-    run = PlanRun(len(plan.cases), executor)
-    sections, failed = run_in_turn(cases, turns, run, options.time_budget)
+    waits = executor.in_turn and not options.repeats and not options.busy
+    run = PlanRun(len(plan.cases), executor, wait_until_idle if waits else None)
+    sections, failed = run_cases(cases, run, options.time_budget)
     made_by = shlex.join(["python", "-m", "drivers.bench", *arguments])
-    return max(FAILED if failed else DONE, write_pages(sections, family, records, made_by))
+    return max(FAILED if failed else DONE, write_page(sections, family, records, made_by))
 
 
 # --- the plan ---
@@ -135,13 +132,19 @@ def plan_cases(
                 continue
             forms = PROGRAMS[values["workload"]].forms if with_c and values.get("c") else ()
             runs += [CProgramCase.of_form(runs[0], form) for form in forms]
-            yield BenchmarkCase(title, runs, values.get("remark", ""))
+            bases = [run for run in runs if run.configuration.ranks == 1 and (run.is_of_one_core or is_of_ranks(row))]
+            yield BenchmarkCase(title, in_turns(runs, bases), values.get("remark", ""))
+
+
+def is_of_ranks(row: Mapping[str, Any]) -> bool:
+    return str(row["on"]).startswith(RANKS)
 
 
 def plan_variants(values: Mapping[str, Any], options: argparse.Namespace, records: Path) -> list[Case]:
+    """Return the work of each variant; each of several seeds runs once."""
     seeds = range(values.get("seeds", 1))
-    measure = MEASURE_S if values["family"] == RANKS else None
-    repeats = 1 if len(seeds) > 1 or measure else values.get("repeats", options.repeats)
+    measure = None if options.repeats or len(seeds) > 1 else options.measure
+    repeats = options.repeats if options.repeats and len(seeds) == 1 else 1
     peers, data = values.get("peers", False), ["--data", options.data] if options.data else []
     works = []
     for variant in values.get("variants", [""]):
@@ -159,7 +162,7 @@ def placed(work: Case, place: Configuration, *, grows: bool) -> Case:
 def choose_places(on: str, configurations: Sequence[Configuration]) -> list[Configuration]:
     """Return the configurations of a row; see `cases.toml`."""
     of_one_rank = [one for one in configurations if one.ranks == 1]
-    if on.startswith("ranks"):
+    if is_of_ranks({"on": on}):
         several = [one for one in configurations if one.ranks > 1 and (one.kind == "gpu") == (on == "ranks of GPUs")]
         devices = {(one.backend, one.device) for one in several}
         return [one for one in of_one_rank if (one.backend, one.device) in devices] + several
@@ -171,35 +174,39 @@ def choose_places(on: str, configurations: Sequence[Configuration]) -> list[Conf
 # --- runs and pages ---
 
 
-def run_in_turn(
-    cases: Sequence[BenchmarkCase], turns: Sequence[Sequence[Case]], run: PlanRun, time_budget: float | None
+def run_cases(
+    cases: Sequence[BenchmarkCase], run: PlanRun, time_budget: float | None
 ) -> tuple[list[InstanceRuns], bool]:
-    """Run the candidates of each case in turn; return the section of each, and True if a run failed."""
-    began, failed, sections = time.monotonic(), False, []
-    for place, (case, runs) in enumerate(zip(cases, turns, strict=True)):
+    """Run the candidates of each case; return their records, and True if a run failed."""
+    began, failed, found = time.monotonic(), False, []
+    for place, case in enumerate(cases):
         if time_budget is not None and time.monotonic() - began > time_budget:
             show(f"{duration(time_budget)} have passed: {len(cases) - place} cases not measured")
             break
         show(case.title)
-        outcomes = run.run(runs)[-len(case.runs) :]
+        outcomes = run_with_baselines(run, case.runs)
         failed = failed or any(one.kind == "failed" for one in outcomes)
         records = [record for one in outcomes for record in one.records]
         not_run = [one.not_run for one in outcomes if one.kind != "done"]
-        sections.append(InstanceRuns(records, not_run, ", ".join(filter(None, (case.title, case.remark)))))
-    return sections, failed
+        found.append(InstanceRuns(records, not_run, ", ".join(filter(None, (case.title, case.remark)))))
+    return found, failed
 
 
-def write_pages(sections: Sequence[InstanceRuns], family: str, records: Path, made_by: str) -> int:
-    """Write the page of ranks, or a comparison of each workload; return 1 if results are missing or differ."""
-    filled = [section for section in sections if section.records]
-    out = records.parent
-    if family != RANKS:
-        groups = group_by(filled, lambda section: section.records[0].workload)
-        runs = [ComparisonRun(of, False, [], f"{family}-{of[0].records[0].workload}", records) for of in groups]
-        return max([conclude(run, out, made_by) for run in runs], default=DONE)
+def write_page(found: Sequence[InstanceRuns], family: str, records: Path, made_by: str) -> int:
+    """Write the page of ranks, or of rates; return 1 if results are missing or differ."""
+    filled, out = [one for one in found if one.records], records.parent
+    if not filled:
+        if found:
+            print("error: nothing ran, so there is nothing to show", file=sys.stderr)
+        return FAILED if found else DONE
     try:
-        works = ranks.rank_rates([record for section in filled for record in section.records])
-        paths = ranks.write(works, out, made_by)
+        if family == RANKS:
+            works = ranks.rank_rates([record for one in filled for record in one.records])
+            paths = ranks.write(works, out, made_by)
+        else:
+            sections = [section for one in filled for section in rate_sections(*one)]
+            paths = bench.write(sections, out, family, made_by)
+            print(*bench.lines(sections), sep="\n")
     except (UnequalWorkError, RecordError) as error:
         print(f"error: {error}. No report was written; the records are in {records}", file=sys.stderr)
         return FAILED

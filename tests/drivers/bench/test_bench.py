@@ -6,7 +6,9 @@ import pytest
 
 from drivers.cli.exit_codes import run_driver
 from drivers.experiments.presets.bench import main
-from reports.records.files import UnequalWorkError, load
+from drivers.runs.measuring import MeasuringRule
+from drivers.workload.run_time import WorkUnit
+from reports.records.files import UnequalWorkError, load, merge
 from tests.drivers.bench.conftest import CLIMBS
 
 IHC = ["--workload", "ihc", "--ranks"]
@@ -19,9 +21,9 @@ def test_candidates_run_beside_c_are_recorded_once_and_have_a_page(only_cpu, use
     line = [*IHC, "--repeats", "1", "--reference-programs", "--out", str(tmp_path)]
     assert run_driver(main, line) == 0
     said = capsys.readouterr().out
-    assert "3 runs, 0 recorded already" in said and "5,000 climbs" in said
-    page = (tmp_path / "compare-bench-ihc.md").read_text()
-    assert "climbs, the paper: 3 s" in page and "one core (C, scan full, program " in page
+    assert "3 runs, 0 recorded already" in said and "climbs/s" in said
+    page = (tmp_path / "bench.md").read_text()
+    assert "| climbs, the paper: 3 s |" in page and "one core (C, scan full, program " in page
     records = load(tmp_path / "bench.jsonl")
     assert [record.backend for record in records] == ["cpu", "C", "C"]
     assert all(record.verified and len(record.repetitions) == 1 for record in records)
@@ -35,10 +37,10 @@ def test_a_failed_run_and_unequal_results_end_with_an_error_behind_the_other_cas
     only_cpu, use_rows, tmp_path, monkeypatch, capsys
 ):
     use_rows(CLIMBS, {**CLIMBS, "title": "broken", "arguments": "--instance uniform:8:seed=1 --climbers 5"})
-    fail = "drivers.experiments.presets.compare.compared"
-    monkeypatch.setattr(fail, lambda ran: raise_unequal(len(ran.sections)))
+    fail = "drivers.experiments.presets.bench.rate_sections"
+    monkeypatch.setattr(fail, lambda records, *_: raise_unequal(len(records)))
     assert run_driver(main, [*IHC, "--repeats", "1", "--out", str(tmp_path)]) == 1
-    assert "error: 2 made up. No report was written" in capsys.readouterr().err
+    assert "error: 1 made up. No report was written" in capsys.readouterr().err
     use_rows(CLIMBS)
     monkeypatch.setattr("drivers.experiments.case.Case.command", lambda case: ["false"])
     assert run_driver(main, [*IHC, "--repeats", "1", "--rerun", "--out", str(tmp_path)]) == 1
@@ -59,16 +61,55 @@ def test_without_gcc_or_time_a_line_says_why(only_cpu, use_rows, tmp_path, monke
     assert "1 run, 0 recorded already" in said and "1 cases not measured" in said
 
 
-@pytest.mark.slow
-def test_ranks_have_a_page_and_records_of_their_own(only_cpu, use_rows, tmp_path):
-    pytest.importorskip("mpi4py")
-    strings = {"family": "ranks", "title": "strings", "workload": "lcs", "on": "ranks of cores"}
-    use_rows({**strings, "arguments": "--instance random:3000 --no-trace"})
-    line = ["--workload", "ranks", "--ranks", "2", "--oversubscribe", "--repeats", "2", "--out", str(tmp_path)]
+def test_rates_of_ours_and_of_c_programs_are_measured_by_one_rule(only_cpu, use_rows, tmp_path, monkeypatch):
+    if shutil.which("gcc") is None:
+        pytest.skip("reference programs in C need gcc")
+    use_rows({**CLIMBS, "c": True})
+    line = [*IHC, "--measure", "0", "--busy", "--reference-programs", "--out", str(tmp_path)]
     assert run_driver(main, line) == 0
-    assert [record.ranks for record in load(tmp_path / "ranks.jsonl")] == [1, 2]
+    runs = merge(load(tmp_path / "bench.jsonl"))
+    assert [(run.backend, [len(turn) for turn in run.turns()]) for run in runs] == [
+        ("cpu", [6]),
+        ("C", [6]),
+        ("C", [6]),
+    ]
+    assert all(run.work_unit == "climbs" and run.verified for run in runs)
+    shortest_s = MeasuringRule.of(WorkUnit(), 0).shortest_s
+    assert all(run.turns()[0][0].running_s >= shortest_s for run in runs), "amounts that fit"
+
+
+@pytest.mark.slow
+def test_ranks_have_a_page_with_rates_and_records_of_their_own(only_cpu, use_rows, tmp_path):
+    pytest.importorskip("mpi4py")
+    of_ranks = {"family": "ranks", "on": "ranks of cores"}
+    strings = {**of_ranks, "title": "strings", "workload": "lcs", "arguments": "--instance random:3000 --no-trace"}
+    climbs = {
+        **of_ranks,
+        "title": "climbs",
+        "workload": "ihc",
+        "arguments": "--instance uniform:50:seed=1 --climbers 64",
+    }
+    use_rows(strings, climbs | {"weak": True})
+    line = [
+        "--workload",
+        "ranks",
+        "--ranks",
+        "2",
+        "--oversubscribe",
+        "--measure",
+        "0",
+        "--busy",
+        "--out",
+        str(tmp_path),
+    ]
+    assert run_driver(main, line) == 0
+    records = merge(load(tmp_path / "ranks.jsonl"))
+    amounts = [(one.workload, one.ranks, one.parameters.get("climbers")) for one in records]
+    assert amounts == [("lcs", 1, None), ("lcs", 2, None), ("ihc", 1, 64), ("ihc", 2, 128)]
+    assert all(one.turns() for one in records)
     page = (tmp_path / "ranks.md").read_text()
-    assert f"Made by `python -m drivers.bench {' '.join(line)}`" in page and "| lcs | random:3000" in page
+    assert f"```\npython -m drivers.bench {' '.join(line)}\n```" in page
+    assert "| lcs, random:3000 | cells/s |" in page and "| ihc, uniform:50, grows | climbs/s |" in page
 
 
 def test_a_dry_run_prints_commands_in_turn_and_leaves_no_file(only_cpu, use_rows, tmp_path, capsys):
@@ -76,5 +117,5 @@ def test_a_dry_run_prints_commands_in_turn_and_leaves_no_file(only_cpu, use_rows
     assert main([*IHC, "--repeats", "3", "--dry-run", "--out", str(tmp_path / "out")]) == 0
     commands = [line for line in capsys.readouterr().out.splitlines() if " -m drivers.ihc " in line]
     settings = [line.split("--scan ")[1].split()[0] + line.split("--repeats ")[1][:1] for line in commands]
-    assert settings == ["full2", "pruned2", "full3", "pruned3"]
+    assert settings == ["full3", "pruned3"]
     assert not (tmp_path / "out").exists()

@@ -64,28 +64,33 @@ def test_a_row_runs_on_devices_of_its_kind(on, expected):
 def test_variants_and_c_programs_are_candidates_of_one_case(plan):
     row = {**CLIMBS, "variants": ["--scan full", "--scan pruned"], "c": True}
     (case,) = plan("--workload ihc", (ONE_CORE, THREADS), row, with_c=True)
-    assert names(case.runs) == [
-        ("cpu", 1, "--scan", "full"),
-        ("threads", 1, "--scan", "full"),
-        ("cpu", 1, "--scan", "pruned"),
-        ("threads", 1, "--scan", "pruned"),
-        ("C", 1, "--scan", "full"),
-        ("C", 1, "--scan", "full"),
-    ]
-    (without,) = plan("", (ONE_CORE, THREADS), row)
-    assert names(without.runs) == names(case.runs)[:4]
+    bases = [("cpu", 1, "--scan", "full"), ("cpu", 1, "--scan", "pruned"), *[("C", 1, "--scan", "full")] * 2]
+    others = [("threads", 1, "--scan", "full"), ("threads", 1, "--scan", "pruned")]
+    assert names(case.runs) == [*bases, *others, *bases], "one core before and after the others"
+    assert [run.turns for run in case.runs] == [1] * 6 + [2] * 4
+    (without,) = plan("--repeats 2", (ONE_CORE, THREADS), row)
+    assert names(without.runs) == [*bases[:2], *others]
+
+
+def test_one_rank_is_the_base_of_several(plan):
+    row = {**CLIMBS, "family": "ranks", "on": "ranks of cores"}
+    (case,) = plan("--workload ranks", (ONE_CORE, replace(ONE_CORE, ranks=2)), row)
+    assert [(run.configuration.ranks, run.turns) for run in case.runs] == [(1, 1), (2, 1), (1, 2)]
 
 
 def test_values_of_a_set_replace_those_of_its_row(plan, capsys):
     row = {"title": "{instance}, {climbers} climbers", "arguments": "--instance {instance} --climbers {climbers}"}
     sets = [
         {"instance": "nowhere", "climbers": 1},
-        {"instance": "uniform:7:seed=1", "climbers": 3, "remark": "the paper: 3 s", "repeats": 2},
+        {"instance": "uniform:7:seed=1", "climbers": 3, "remark": "the paper: 3 s"},
         {"instance": "uniform:9:seed=1", "climbers": "4 --start philox", "seeds": 2},
     ]
-    first, second = plan("--repeats 6", EVERYWHERE[:1], {**row, "for": sets}, {**row, "on": "gpu"})
+    first, second = plan("--measure 3", EVERYWHERE[:1], {**row, "for": sets}, {**row, "on": "gpu"})
     assert (first.title, first.remark) == ("uniform:7:seed=1, 3 climbers", "the paper: 3 s")
-    assert [(run.repeats, run.seeds) for run in (*first.runs, *second.runs)] == [(2, (0,)), (1, (0, 1))]
+    assert [(run.measure, run.repeats, run.seeds) for run in (*first.runs, *second.runs)] == [
+        (3.0, 1, (0,)),
+        (None, 1, (0, 1)),
+    ]
     assert "nowhere, 1 climbers: not measured (nowhere: found no" in " ".join(capsys.readouterr().out.split())
     assert plan("--rows 4,nothing", EVERYWHERE[:1], {**row, "for": sets})[0].title == second.title
 
