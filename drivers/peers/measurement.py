@@ -75,21 +75,18 @@ class PeerRace:
 
     def measured(self) -> PeerMeasurement:
         peer, is_package = self.peer, isinstance(self.peer, PeerPackage)
-        nothing = PeerMeasurement(peer.name, kind=peer.kind, in_process=is_package, failure=self.failure)
+        nothing = PeerMeasurement(peer.name, kind=peer.kind, failure=self.failure)
         if self.failure or not self.starts or self.found is None:
             return nothing
         medians = [statistics.median(seconds for seconds, _ in runs) for runs in self.runs]
         startup_s = statistics.median(self.starts)
         answers = [answer for _, answer in self.runs[0]]
-        clocks = [answer.reported_s for answer in answers if answer.reported_s is not None]
         return nothing._replace(
             version=self.found[1],
             proved=all(answer.proved for answer in answers),
             cost=peer.subject.worst(self.costs[0]),
             solve_s=medians[0] if is_package else max(0.0, medians[0] - startup_s),
             startup_s=startup_s,
-            process_s=None if is_package else medians[0],
-            reported_s=statistics.median(clocks) if clocks else None,
             time_to_cost_s=_to_cost(peer, self.costs, medians, self.task.cost),
             time_limit_s=self.limits[0] if isinstance(peer, PeerPackage) and peer.timed else None,
             repetitions=len(answers),
@@ -147,23 +144,22 @@ def _program(peer: PeerProgram, path: str, folder: Path, task: PeerTask, seed: i
 
     def run(name: str, seed: int) -> tuple[float, PeerAnswer]:
         answer = folder / peer.answer_file
-        seconds, output = _timed([path, *peer.command(folder, name, seed)], folder, answer, task.limit_s)
-        return seconds, peer.read(answer, output)
+        return _timed([path, *peer.command(folder, name, seed)], folder, answer, task.limit_s), peer.read(answer)
 
     run("minimal", 1)  # the first run reads the program from the disk
     startup_s, _ = run("minimal", seed)
     return startup_s, [run("instance", seed)]
 
 
-def _timed(command: Sequence[str], folder: Path, answer: Path, limit: float) -> tuple[float, str]:
-    """Run a program that must leave a file; return wall-clock seconds and output."""
+def _timed(command: Sequence[str], folder: Path, answer: Path, limit: float) -> float:
+    """Run a program that must leave a file; return wall-clock seconds."""
     answer.unlink(missing_ok=True)
     began = time.perf_counter()
     output = _finished(command, limit, cwd=folder)
     seconds = time.perf_counter() - began
     if not answer.exists():
         raise PeerError(f"no answer; its last line: {_last_line(output)}")
-    return seconds, output
+    return seconds
 
 
 def _finished(

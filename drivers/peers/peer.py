@@ -27,14 +27,11 @@ class PeerAnswer(NamedTuple):
         True if the solver proved that there is no better one.
     reported_cost : int, optional
         The cost reported by the solver; it must agree with our scorer's.
-    reported_s : float, optional
-        The seconds reported by the solver.
     """
 
     solution: object
     proved: bool
     reported_cost: int | None = None
-    reported_s: float | None = None
 
 
 @dataclass(frozen=True)
@@ -128,14 +125,14 @@ class PeerProgram(Peer):
     answer_file : str
         The file that the program leaves there.
     read : callable
-        Takes that file and the program's output; returns an `PeerAnswer`.
+        Takes that file; returns a `PeerAnswer`.
     """
 
     kind: ClassVar[str] = "program"
     write: Callable[[Any, Path, str], None]
     command: Callable[[Path, str, int], Sequence[str]]
     answer_file: str
-    read: Callable[[Path, str], PeerAnswer]
+    read: Callable[[Path], PeerAnswer]
 
     def find(self) -> tuple[str, str] | None:
         found = shutil.which(os.environ.get(self.name.upper()) or self.name)
@@ -158,19 +155,13 @@ class PeerMeasurement(NamedTuple):
         of its process less `startup_s`.
     startup_s : float, optional
         A package: its import and a minimal run. A program: a whole run of a minimal problem, median.
-    process_s : float, optional
-        A program: seconds of the whole process, median. A package: None.
-    reported_s : float, optional
-        Seconds printed by a program, median.
     time_to_cost_s : float, optional
-        Seconds until it had a cost at least as good as ours, in `solve_s` for a package and `process_s` for a program.
+        Seconds until it had a cost at least as good as ours: of a package without its start, of a program with it.
         For a solver with a time limit: the shortest of the limits, each half of the one before, from which on it
         always had such a cost. None if it never had, or our cost is unknown.
     time_limit_s : float, optional
         Time limit of a solver that searches for a given time.
     repetitions : int
-    in_process : bool
-        True if `solve_s` was measured inside a running process; else whole processes are compared.
     failure : str
         Reason for missing results; else empty.
     costs : tuple of int
@@ -184,18 +175,11 @@ class PeerMeasurement(NamedTuple):
     cost: int | None = None
     solve_s: float | None = None
     startup_s: float | None = None
-    process_s: float | None = None
-    reported_s: float | None = None
     time_to_cost_s: float | None = None
     time_limit_s: float | None = None
     repetitions: int = 0
-    in_process: bool = True
     failure: str = ""
     costs: tuple[int, ...] = ()
-
-    @property
-    def seconds(self) -> float | None:
-        return self.solve_s if self.in_process else self.process_s
 
 
 # --- verdicts on a result that claims to be optimal ---

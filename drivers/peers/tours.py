@@ -6,7 +6,6 @@ All get the full matrix of distances.
 from __future__ import annotations
 
 import importlib
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -187,10 +186,10 @@ def run_concorde(folder: Path, name: str, seed: int) -> Sequence[str]:
     return ["-s", str(seed), "-x", "-o", "answer.sol", f"{name}.tsp"]
 
 
-def read_concorde(answer: Path, output: str) -> PeerAnswer:
+def read_concorde(answer: Path) -> PeerAnswer:
     """Read Concorde's answer: the number of cities, then the cities of the tour, from 0."""
     _, *tour = _numbers(answer.read_text(encoding="utf-8"), answer.name)
-    return PeerAnswer(tour, True, reported_s=_clock(r"Total Running Time: ([\d.]+)", output))
+    return PeerAnswer(tour, True)
 
 
 def run_lkh(folder: Path, name: str, seed: int) -> Sequence[str]:
@@ -200,11 +199,11 @@ def run_lkh(folder: Path, name: str, seed: int) -> Sequence[str]:
     return [parameters.name]
 
 
-def read_lkh(answer: Path, output: str) -> PeerAnswer:
+def read_lkh(answer: Path) -> PeerAnswer:
     """Read LKH's answer: a TSPLIB tour, cities from 1, ended by -1."""
     section = answer.read_text(encoding="utf-8").partition("TOUR_SECTION")[2].partition("-1")[0]
     tour = [city - 1 for city in _numbers(section, answer.name)]
-    return PeerAnswer(tour, False, reported_s=_clock(r"Time\.(?:avg|total) = ([\d.]+)", output))
+    return PeerAnswer(tour, False)
 
 
 def _numbers(text: str, name: str) -> list[int]:
@@ -215,11 +214,6 @@ def _numbers(text: str, name: str) -> list[int]:
     if not numbers:
         raise PeerError(f"found {text[:40]!r} in {name}, expected a tour's cities")
     return numbers
-
-
-def _clock(pattern: str, output: str) -> float | None:
-    times = re.findall(pattern, output)
-    return float(times[-1]) if times else None
 
 
 CONCORDE = PeerProgram(

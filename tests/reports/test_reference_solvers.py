@@ -5,7 +5,7 @@ from reports.pages.reference_solvers import solver_table
 from reports.rates import rate_sections
 
 FAST = {"name": "fast-tsp", "version": "0.2.2", "cost": 21282, "proved": False, "solve_s": 1.0, "startup_s": 0.1}
-FAST |= {"time_to_cost_s": 0.25, "time_limit_s": 1.0, "in_process": True, "failure": ""}
+FAST |= {"time_to_cost_s": 0.25, "time_limit_s": 1.0, "failure": ""}
 SOLVERS = [
     FAST,
     {"name": "elkai", "version": "2.0.1", "cost": 21400, "solve_s": 3.0, "proved": True},
