@@ -81,10 +81,7 @@ class AntColony(Search):
         rank, size = communicator.rank, communicator.size
         shared = settings.colonies == 1
         begin, end = equal_part(settings.ants if shared else settings.colonies, rank, size)
-        self.backend = backend
-        self.communicator = communicator
-        self.n = n
-        self.settings = settings
+        self.backend, self.communicator, self.n, self.settings = backend, communicator, n, settings
         kind = MAPPINGS[mapping]
         most = -(-settings.ants // size) if shared else settings.ants
         self.shape = kind.shape_for(strategy, backend.capabilities, n, settings._replace(ants=most), team)

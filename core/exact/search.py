@@ -76,11 +76,9 @@ class ExactSearch(Search):
         count: bool = False,
         start: str = "greedy",
     ) -> None:
-        self.backend = backend
-        self.communicator = communicator
+        self.backend, self.communicator, self.count = backend, communicator, count
         self.distances = checked_distances(distances, check_cities, symmetric=True)
         self.n = n = len(self.distances)
-        self.count = count
         if bound is not None:
             check_choice("bound", bound, BOUNDS)
         check_choice("start", start, STARTS)

@@ -162,11 +162,7 @@ class HillClimbing(Search):
         check_cities(n, name)
         check_choice("start", start, STARTS)
         check_lengths(n, int(distances.max()), name)
-        self.backend = backend
-        self.communicator = communicator
-        self.n = n
-        self.start = start
-        self.seed = seed
+        self.backend, self.communicator, self.start = backend, communicator, start
         chosen = scan_for(scan, backend, distances, published)
         self.launcher = ClimbLauncher(backend, chosen, n, start=start, seed=seed)
         self.speed, self.is_measured = 0.0, False

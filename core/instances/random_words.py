@@ -11,13 +11,17 @@ MODULUS = 2**31 - 1
 MULTIPLIER = 16807
 """Multiplier of the generator of Lewis, Goodman and Miller."""
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 def random_words(seed: int, start: int, count: int) -> np.ndarray:
     """Return words `start` to `start + count - 1` of SplitMix64's sequence."""
     steps = np.arange(start + 1, start + count + 1, dtype=np.uint64)
-    z = np.uint64(seed) + steps * _GOLDEN
+    return mixed(np.uint64(seed) + steps * GOLDEN)
+
+
+def mixed(z: np.ndarray) -> np.ndarray:
+    """Return the output function of SplitMix64 for words of 64 bits, as `core.lang.library.splitmix64` does."""
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))

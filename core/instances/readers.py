@@ -61,12 +61,8 @@ class InstanceReader(Generic[Instance]):
         generate: Callable[..., Instance] | None = None,
         missing: Callable[[str, str | os.PathLike | None], InstanceError] | None = None,
     ) -> None:
-        self.formats = formats
-        self.expected = expected
-        self.subfolders = subfolders
-        self.specification = specification
-        self.published = published
-        self.generate = generate
+        self.formats, self.expected, self.subfolders = formats, expected, subfolders
+        self.specification, self.published, self.generate = specification, published, generate
         self.missing = missing or self._missing
         self.suffixes = tuple(suffix for form in formats for suffix in form.suffixes)
 

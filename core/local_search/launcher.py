@@ -30,7 +30,7 @@ class WalkLauncher:
 
     Attributes
     ----------
-    ranks : core.run.devices.Ranks
+    ranks : core.ranks.Ranks
         All ranks of the search.
     walk_ranks, neighbour_ranks
         Ranks among which the walks are divided, and those among which the neighbours of a walk are: all, or this rank

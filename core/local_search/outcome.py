@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from core.errors import UserError
+from core.instances.random_words import GOLDEN, mixed
 from core.local_search.problem import Problem
 from core.ranks import Ranks
 from core.run.protocol import Digested
@@ -133,7 +134,4 @@ def confirm(outcome: Outcome, problem: Problem, ranks: Ranks, searched: str) -> 
 def mix_digests(digests: np.ndarray, walks: np.ndarray) -> int:
     """Return one digest of all walks: a sum, in any order."""
     with np.errstate(over="ignore"):
-        x = digests ^ (walks + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return int((x ^ (x >> np.uint64(31))).sum(dtype=np.uint64))
+        return int(mixed(digests ^ (walks + np.uint64(1)) * GOLDEN).sum(dtype=np.uint64))

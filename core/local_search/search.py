@@ -28,7 +28,7 @@ from core.local_search.plan import Neighbourhoods, Plan
 from core.local_search.problem import Problem
 from core.local_search.settings import SettingKeywords
 from core.local_search.slices import Slices, bind_slices, is_long, slices_for
-from core.local_search.walk_order import WalksInTurn, WalksTogether
+from core.local_search.walk_order import WalksInTurn
 from core.local_search.walks import Walks, measure_speed, share_by_speed
 from core.run.checkpoint import Checkpoint, CheckpointArray, Checkpointer
 from core.run.devices import ComputeDevice, Ranks
@@ -101,9 +101,10 @@ class LocalSearch(Search):
             refuse("communicator", communicator, "an object that `cluster.default_communicator` makes")
         self.backend = backend
         self.plan = Plan.make(problem, algorithm, neighbourhoods, tuned=tune is not None, history=history, **settings)
-        self.launcher = launcher_of(self.plan)(backend, communicator, self.plan, tune)
+        launcher = HostLauncher if self.plan.settings.is_host_driven else WalkLauncher
+        self.launcher = launcher(backend, communicator, self.plan, tune)
         self.walks = Walks(self.plan, self.launcher)
-        self.order = order_of(self.plan)(self, self.launcher)
+        self.in_turn = WalksInTurn(self, self.launcher) if self.plan.settings.takes_turns else None
         check_custom_moves(backend, problem.encoding, self.plan.neighbourhoods, self.plan.sizes)
         check_rule(problem, self.plan.algorithm)
         self.slices: Slices | None = None
@@ -233,10 +234,11 @@ class LocalSearch(Search):
         check_rule(plan.problem, plan.algorithm, [stop.limit - 1] if stop.limit else [])
         bind_slices(self.launcher, self.iteration_s, stop.seconds)
         sizes = BatchSizes(FIRST_BATCH if stop.seconds == inf and checkpointer is None else 1, MOST_GROWTH)
-        total, ranks = self.order.total(stop), self.launcher.ranks
+        ranks, turns = self.launcher.ranks, 1 if self.in_turn is None else plan.settings.walks
+        total = None if stop.limit is None else turns * stop.limit
         run = SynchronousRun(ranks, stop, callback, total=total, checkpointer=checkpointer, sizes=sizes)
         self.initial = start_solutions(plan.problem, plan.settings.walks, initial)
-        outcome = self.order.execute(run)
+        outcome = execute(self, run) if self.in_turn is None else self.in_turn.execute(run)
         run.end(run.monitor.done, outcome.cost)
         confirm(outcome, plan.problem, ranks, self.searched)
         return replace(outcome, finished=run.monitor.done == run.monitor.total or not run.is_interrupted)
@@ -344,11 +346,3 @@ class LocalSearch(Search):
         before, self.evaluated = self.evaluated, self.walks.evaluations()
         most = count * self.launcher.memory.count * self.plan.most_evaluations
         return min(MOST_SAFETY_FACTOR, SAFETY_FACTOR * max(1.0, most / max(1, self.evaluated - before)))
-
-
-def launcher_of(plan: Plan) -> type[WalkLauncher]:
-    return HostLauncher if plan.settings.is_host_driven else WalkLauncher
-
-
-def order_of(plan: Plan) -> type[WalksTogether]:
-    return WalksInTurn if plan.settings.takes_turns else WalksTogether

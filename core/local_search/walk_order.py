@@ -1,4 +1,4 @@
-"""Order of a search's walks: together, or one after another (`luong2013`, section 6.7)."""
+"""Walks of a search one after another (`luong2013`, section 6.7)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from core.local_search.launcher import WalkLauncher
 from core.local_search.outcome import Outcome, combine_outcomes
 from core.run.checkpoint import ANY, ANY_WORD, Checkpoint, CheckpointArray
 from core.run.loop import Step, Steps, SynchronousRun, execute
-from core.run.stop import Stop
 
 NUMBERS, SOLUTIONS = "walks before numbers", "walks before solutions"
 """Arrays of the outcomes of earlier walks in a checkpoint."""
@@ -20,22 +19,7 @@ NUMBER_FIELDS = ("cost", "walk", "found_at", "iterations", "evaluations", "diges
 """Numbers of an outcome, a column each."""
 
 
-class WalksTogether:
-    """Walks that a search makes together."""
-
-    def __init__(self, search: Steps[SynchronousRun, Outcome], launcher: WalkLauncher) -> None:
-        self.search, self.launcher, self.plan = search, launcher, launcher.plan
-
-    def total(self, stop: Stop) -> int | None:
-        """Return the number of iterations of a run, for the callback."""
-        return stop.limit
-
-    def execute(self, run: SynchronousRun) -> Outcome:
-        """Make all walks, each until a stop criterion holds."""
-        return execute(self.search, run)
-
-
-class WalksInTurn(WalksTogether):
+class WalksInTurn:
     """Walks that a search makes one after another, and none after the time is over.
 
     Attributes
@@ -44,10 +28,11 @@ class WalksInTurn(WalksTogether):
         Outcomes of the walks before the present one.
     """
 
-    def total(self, stop: Stop) -> int | None:
-        return stop.limit and stop.limit * self.plan.settings.walks
+    def __init__(self, search: Steps[SynchronousRun, Outcome], launcher: WalkLauncher) -> None:
+        self.search, self.launcher, self.plan = search, launcher, launcher.plan
 
     def execute(self, run: SynchronousRun) -> Outcome:
+        """Make all walks, each until a stop criterion holds."""
         self.earlier: list[Outcome] = []
         while True:
             outcome = execute(self, run)  # replaces the list of outcomes of a resumed search

@@ -23,7 +23,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from core.errors import UserError
+from core.errors import UserError, check_choice
 from core.run.checkpoint import Checkpointer
 from core.run.devices import ComputeDevice, Ranks
 from core.run.progress import ProgressMonitor, refuse_history
@@ -32,7 +32,6 @@ from core.run.stop import Stop
 from core.tables.engine.recurrences import AnsweringWaves, TableAnswer
 from core.tables.engine.waves import WaveEngine
 
-MAPPINGS = ("native", "published")
 Result = TypeVar("Result", bound=SearchResult)
 
 
@@ -164,8 +163,7 @@ def digest(value: int, content: bytes = b"") -> str:
 
 
 def check_mapping(mapping: str) -> None:
-    if mapping not in MAPPINGS:
-        raise UserError(f"mapping {mapping!r}; choose one of {', '.join(MAPPINGS)}")
+    check_choice("mapping", mapping, ("native", "published"))
 
 
 def refuse_checkpoints(checkpointer: Checkpointer | None, subject: str) -> None:

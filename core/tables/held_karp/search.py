@@ -110,8 +110,7 @@ class HeldKarp(TableSearch[ShortestTour]):
         folder: str | None = None,
     ) -> None:
         check_mapping(mapping)
-        self.backend = backend
-        self.communicator = communicator
+        self.backend, self.communicator = backend, communicator
         self.distances = checked_distances(distances, check_cities)
         self.n = n = len(self.distances)
         self.directed = not np.array_equal(self.distances, self.distances.T)

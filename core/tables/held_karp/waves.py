@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from core.errors import NoRoom, UserError
-from core.lang import i32
 from core.tables.engine.recurrences import MOST_CELLS, AnsweringWaves, HostCells, TableAnswer, WaveResult
 from core.tables.held_karp.kernels.layers import ELEMENTS, ROW, Cities, path_value
 from core.tables.held_karp.plan import binomials, layer_cells, layer_transitions, rank_of
@@ -25,9 +24,6 @@ class SubsetWaves(AnsweringWaves):
     cities, which are cells on the host.
     """
 
-    value = i32
-    lookback = 1
-    choices = 0
     cell = path_value
 
     def __init__(self, distances: np.ndarray) -> None:

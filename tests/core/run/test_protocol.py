@@ -10,13 +10,14 @@ from cluster import Solo
 from core.ant_colony import AntColony, Settings
 from core.errors import UserError
 from core.run.progress import ProgressMonitor
-from core.run.protocol import Progress, Search, SearchResult
+from core.run.protocol import Progress, Search, SearchResult, Watching
 from core.run.stop import Iterations, NoImprovement, Seconds, Stop, Target
 from tests.core.run.searches import KINDS, cities
 from tests.thread_ranks import on_ranks, twin
 
 ENDED = [name for name, kind in KINDS.items() if kind.endless]
 SHARED = [name for name in ENDED if KINDS[name].shared]
+WATCHING = list(Watching.__annotations__)
 FOUND = [name for name in vars(SearchResult) if not name.startswith("_")]
 
 
@@ -25,13 +26,21 @@ def kind(request):
     return KINDS[request.param]
 
 
+def arguments(run):
+    """Parameters of a search's `run`, with those of `Watching` in place of the group."""
+    taken = dict(inspect.signature(run).parameters)
+    if taken.pop("watching", None) is not None:
+        taken |= {name: inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in WATCHING}
+    return taken
+
+
 def test_a_search_is_made_and_run_with_the_same_arguments(kind):
     assert list(inspect.signature(kind.search).parameters)[:2] == ["backend", "communicator"]
-    expected = inspect.signature(Search.run).parameters
-    args = inspect.signature(kind.search.run).parameters
-    assert list(args)[: len(expected)] == list(expected)
-    assert all((args[name].kind, args[name].default) == (one.kind, one.default) for name, one in expected.items())
-    assert all(one.kind == one.KEYWORD_ONLY for one in list(args.values())[2:])
+    expected, taken = arguments(Search.run), arguments(kind.search.run)
+    assert list(expected) == ["self", "stop", "ranks", "history", "callback", "checkpointer"]
+    assert list(taken)[:2] == ["self", "stop"] and taken["stop"].default is None
+    assert all(taken[name].default in (None, False) for name in list(expected)[1:])
+    assert all(one.kind == one.KEYWORD_ONLY for one in list(taken.values())[2:])
 
 
 def test_what_is_found_says_the_same_of_itself_and_the_callback_hears_of_it(kind, cpu, monkeypatch):
