@@ -127,6 +127,8 @@ class Repetitions:
             self.plan.done = self.done_before(self.plan.done)
         else:
             self.start_s = max(0.0, process_age_s() - self.run.search.backend.timings.compile_s)
+        if self.plan.next_work() is not None:
+            report_idle_ranks(self.workload, self.run)
         self.begin(recorded)
         return identity
 
@@ -137,8 +139,6 @@ class Repetitions:
     def begin(self, recorded: str) -> None:
         """Print the run, its recorded repetitions and an estimate of a long duration."""
         left = self.options.repeats - (self.plan.done if isinstance(self.plan, FixedAmount) else 0)
-        if left > 0:
-            report_idle_ranks(self.workload, self.run)
         headline = self.workload.headline(self.run)
         if headline and not self.ranks.lost:
             print_status(headline)
@@ -153,10 +153,8 @@ class Repetitions:
 
     def next_work(self) -> Work | None:
         """Return the work of the next repetition, or None; a rate without a confirmed proof is not measured."""
-        is_measured = isinstance(self.plan, RateMeasurement) and self.result is not None
-        if is_measured and (self.contradicted or (self.result and self.result.gave_up)):
-            return None
-        return self.plan.next_work()
+        is_proved = self.result is None or not (self.result.gave_up or self.contradicted)
+        return self.plan.next_work() if is_proved or isinstance(self.plan, FixedAmount) else None
 
     def checkpoint_identity(self) -> CheckpointIdentity:
         assert isinstance(self.plan, FixedAmount)

@@ -5,6 +5,7 @@ import pytest
 from drivers import ihc, knapsack, qap
 from drivers.runs.measuring import MeasuringRule, RateMeasurement
 from reports.records.files import load
+from reports.records.meters import Meter
 
 DRIVER = ihc
 CLIMBS = ["--instance", "uniform:8:seed=1", "--climbers", "16", "--backend", "cpu", "--measure", "0"]
@@ -38,6 +39,15 @@ def test_the_proof_is_the_first_call_and_six_warm_repetitions_follow(record):
     assert [one.evaluations for one in rates] == [made.evaluations] * 6
     assert all(one.compile_s == 0 and one.start_s is None for one in rates)
     assert "climbs/s" in said and "median of 6 warm repetitions of 16 climbs" in said
+
+
+def test_joules_of_warm_repetitions_are_those_of_a_series(record, monkeypatch):
+    series, enter = [], Meter.__enter__
+    monkeypatch.setattr(Meter, "__enter__", lambda meter: series.append(meter.in_series) or enter(meter))
+    record(*CLIMBS)
+    assert series == [False, *[True] * 6]
+    record(*CLIMBS[:-2], "--repeats", "2")
+    assert series[7:] == [False] * 2
 
 
 def test_a_short_repetition_is_a_trial_and_the_amount_grows(record, monkeypatch):
