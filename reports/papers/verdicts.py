@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 HOLDS, FAILS, UNTESTED = "holds", "does not hold", "cannot be tested here"
 NOT_RUN = "not run"
 NO_CELLS = "a run that it needs is missing"
+UNDECIDED = "the intervals of the runs are too wide to decide"
+ENDS = (("value", "value"), ("low", "high"), ("high", "low"))
+"""Values of the cells of a column, and of those that they are compared with: the result of a check is that of all."""
 AGGREGATES = ("min", "max", "first", "last", "min_row", "max_row")
 """References to a column: the smallest, largest, first and last cell, and the rows of the former two."""
 
@@ -44,6 +47,8 @@ def verdict(
     if any(result is False for _, result in results):
         return Verdict(FAILS, answer, fill(exhibit.fails, columns))
     absent = [check.column for check, result in results if result is None]
+    if any(result == UNDECIDED for _, result in results):
+        return Verdict(UNTESTED, answer, "", UNDECIDED)
     if absent or not results:
         why = [reason for (name, _, key), reason in (missing or {}).items() if name == exhibit.name and key in absent]
         reasons = [exhibit.untested, *why, NO_CELLS if absent else ""]
@@ -54,18 +59,23 @@ def verdict(
 # --- checks ---
 
 
-def _result(check: Check, cells: pandas.DataFrame) -> bool | None:
-    """Return the result of a check; None without the cells for it."""
-    own, base = (_values(cells, key, check.rows) for key in (check.column, check.than))
+def _result(check: Check, cells: pandas.DataFrame) -> bool | str | None:
+    """Return the result of a check; None without the cells for it, `UNDECIDED` if intervals contain both results."""
+    own, base = (_ends(cells, key, check.rows) for key in (check.column, check.than or check.column))
+    results = {_holds(check, own[end], base[other]) for end, other in ENDS}
+    if None in results:
+        return None
+    return results.pop() if len(results) == 1 else UNDECIDED
+
+
+def _holds(check: Check, own: Mapping[str, float], base: Mapping[str, float]) -> bool | None:
+    """Return the result of a check for one choice of the cells' values; None without the cells for it."""
     if check.rule in ("grows", "falls"):
-        values = [*own.values()]
-        if len(values) < 2:
+        last, first = [*own.values()][-1:], [*base.values()][:1]
+        if len(own) < 2:
             return None
-        return values[-1] > values[0] if check.rule == "grows" else values[-1] < values[0]
-    if check.than:
-        pairs = [(value, base[row]) for row, value in own.items() if row in base]
-    else:
-        pairs = [(value, 1.0) for value in own.values()]
+        return last > first if check.rule == "grows" else last < first
+    pairs = [(value, base[row] if check.than else 1.0) for row, value in own.items() if row in base]
     if not pairs:
         return None
     if check.rule == "reaches":
@@ -85,10 +95,12 @@ RULES: dict[str, Callable[[float, float, float], bool]] = {
 }
 
 
-def _values(cells: pandas.DataFrame, key: str, rows: tuple[str, ...] = ()) -> dict[str, float]:
-    """Return the numbers of a column by row, in the order of the exhibit's rows."""
+def _ends(cells: pandas.DataFrame, key: str, rows: tuple[str, ...] = ()) -> dict[str, dict[str, float]]:
+    """Return the numbers of a column by row, in the order of the exhibit's rows, and the ends of their intervals."""
     chosen = cells[(cells["column"] == key) & cells["value"].notna()]
-    return {row: value for row, value in zip(chosen["row"], chosen["value"], strict=True) if not rows or row in rows}
+    chosen = chosen[chosen["row"].isin(rows)] if rows else chosen
+    chosen = chosen.set_index("row")[["value", "low", "high"]].astype(float)
+    return {end: chosen[end].fillna(chosen["value"]).to_dict() for end in chosen}
 
 
 # --- sentences with references ---

@@ -5,23 +5,22 @@ import pytest
 from msgspec.structs import replace
 
 from reports.papers.paper import Check
-from reports.papers.verdicts import FAILS, HOLDS, NO_CELLS, NOT_RUN, UNTESTED, verdict
+from reports.papers.verdicts import FAILS, HOLDS, NO_CELLS, NOT_RUN, UNDECIDED, UNTESTED, verdict
 from tests.reports.made_up_hills import TABLE
 
 ROWS = ("small", "large", "huge")
 
 
 def frame(source="ours", **columns):
-    """Cells of columns, a value for each row; None for no cell."""
-    return pandas.DataFrame(
-        [
-            {"row": row, "column": key, "value": value, "figure": f"{value:g}", "source": source}
-            for key, values in columns.items()
-            for row, value in zip(ROWS, values, strict=False)
-            if value is not None
-        ],
-        columns=["row", "column", "value", "figure", "source"],
-    )
+    """Cells of columns, a value for each row, or its interval's low end, value, high end; None for no cell."""
+    rows = [
+        (row, key, *((None, one, None) if isinstance(one, int | float) else one), source)
+        for key, values in columns.items()
+        for row, one in zip(ROWS, values, strict=False)
+        if one is not None
+    ]
+    cells = pandas.DataFrame(rows, columns=["row", "column", "low", "value", "high", "source"])
+    return cells.assign(figure=[f"{value:g}" for value in cells["value"]])
 
 
 def found(cells, *checks, **changes):
@@ -51,6 +50,26 @@ def test_a_rule_holds_fails_or_has_no_cells(check, holding, failing):
     assert found(frame(gain=failing, **core), one).verdict == FAILS
     without = found(frame(cores=[1, 2]), one)
     assert (without.verdict, without.reason) == (UNTESTED, NO_CELLS)
+
+
+@pytest.mark.parametrize(
+    ("check", "columns", "expected"),
+    [
+        (Check("gain", "above"), {"gain": [(1.1, 1.2, 1.3)]}, HOLDS),
+        (Check("gain", "above"), {"gain": [(0.9, 1.2, 1.3)]}, UNTESTED),
+        (Check("gain", "above"), {"gain": [(0.7, 0.8, 0.9)]}, FAILS),
+        (Check("gain", "above", share=0.5), {"gain": [(0.9, 1.2, 1.3), 2]}, HOLDS),
+        (Check("gain", "below", than="core"), {"gain": [(1, 2, 3)], "core": [(2, 4, 5)]}, UNTESTED),
+        (Check("gain", "below", than="core"), {"gain": [(1, 2, 3)], "core": [(4, 4, 5)]}, HOLDS),
+        (Check("gain", "grows"), {"gain": [(1, 2, 3), (2, 4, 5)]}, UNTESTED),
+        (Check("gain", "grows"), {"gain": [(1, 2, 3), (4, 4, 5)]}, HOLDS),
+        (Check("gain", "falls"), {"gain": [(1, 2, 3), (4, 4, 5)]}, FAILS),
+    ],
+)
+def test_intervals_that_contain_both_results_decide_nothing(check, columns, expected):
+    one = found(frame(**columns), check)
+    assert one.verdict == expected
+    assert one.reason == (UNDECIDED if expected == UNTESTED else "")
 
 
 def test_a_claim_holds_if_all_checks_do():
