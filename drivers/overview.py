@@ -1,6 +1,6 @@
 """`make overview`: every workload on every device of this machine: a table and a heat map.
 
-python -m drivers.overview                                        ten workloads, about 10 s each
+python -m drivers.overview                                        ten workloads, a minute each on two cores
 python -m drivers.overview --workloads qap lcs --ranks 2          qap and lcs, on two ranks too
 python -m drivers.overview --seconds-each 60 --out elsewhere      longer measurements; report in elsewhere/overview.md
 

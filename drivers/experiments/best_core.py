@@ -13,7 +13,7 @@ from drivers.options.values import OUTPUT_FILE
 from drivers.workload.registry import get_workload
 from reports.records.files import Record
 
-MEASURE_S = 1.0
+MEASURE_S = 0.6
 """Budget of its rate in seconds."""
 
 

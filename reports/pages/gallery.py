@@ -145,9 +145,10 @@ def _make(page: GalleryReport, records: Sequence[Record], out: Path) -> Findings
         return overview.write(sections, out, made_by=page.made_by), _ranges(shown, "over one core")
     if page.name == ranks.NAME:
         works = ranks.rank_rates(records)
+        files = ranks.write(works, out, page.made_by)
         gains = pandas.concat([work.rates["gain"] for work in works])
         shown = gains[gains.index > 1].rename(lambda count: f"{count} ranks")
-        return ranks.write(works, out, page.made_by), _ranges(shown, "over one rank")
+        return files, _ranges(shown, "over one rank")
     paper = load(page.name)
     exhibits = pages_paper.summary(paper, records)
     telling = [f"{title}: **{verdict}**: {answer.rstrip('.')}" for title, verdict, answer in exhibits if answer]

@@ -98,10 +98,9 @@ def _number(run: pandas.Series[Any] | None, column: str, form: Callable[[float],
 
 def _saved_energy(section: RateSection, kind: str) -> str:
     """Return the joules of one core over those of another kind for equal work; empty without both counters."""
-    core, other = _fastest(section, ONE_CORE), _fastest(section, kind)
-    if core is None or other is None or not (core["joules"] > 0 and other["joules"] > 0):
-        return ""
-    return ratio_text(float(core["joules"] / other["joules"]))
+    runs = [run for run in (_fastest(section, ONE_CORE), _fastest(section, kind)) if run is not None]
+    joules = [float(run["joules"] or 0) for run in runs]
+    return ratio_text(joules[0] / joules[1]) if len(joules) == 2 and all(one > 0 for one in joules) else ""
 
 
 # --- the terminal ---

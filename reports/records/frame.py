@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas
 
 
-class Column(NamedTuple):
+class FrameColumn(NamedTuple):
     """A column: its name, the unit and meaning of its values, and their origin (see `_sources`)."""
 
     name: str
@@ -33,7 +33,7 @@ class Column(NamedTuple):
 
 
 COLUMNS = tuple(
-    Column(name, *facts)
+    FrameColumn(name, *facts)
     for name, facts in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")).items()
 )
 """Columns of a row, from `frame.toml`; a value that was not recorded is empty."""

@@ -94,6 +94,15 @@ def test_the_best_one_core_algorithm_has_its_seconds_and_no_ratio(run, best_run,
     assert overview_table([section]).rows[0][-1] == cell
 
 
+@pytest.mark.parametrize(("core", "other", "cell"), [(90.0, 36.0, "2.50"), (90.0, None, ""), (None, 36.0, "")])
+def test_energy_of_equal_work_needs_counters_of_both(run, core, other, cell):
+    runs = [run(100, joules=core), run(900, backend="threads", joules=other)]
+    aco = [run(100, "aco", joules=40.0), run(900, "aco", backend="threads", joules=20.0)]
+    table = overview_table(overview_sections([*runs, *aco]))
+    assert table.titles[-1] == "× fewer joules"
+    assert [row[-1] for row in table.rows] == [cell, "2.00"]
+
+
 @pytest.mark.parametrize("other", [{"of": "aco"}, {"instance": "pcb442"}, {"environment": MACHINE | {"host": "b"}}])
 def test_the_best_algorithm_of_another_problem_or_host_is_not_shown(run, best_run, other):
     sections = overview_sections([run(100), run(900, "aco"), best_run(**other)])

@@ -87,15 +87,37 @@ def test_rates_of_ours_and_of_c_programs_are_measured_by_one_rule(only_cpu, use_
 
 
 @pytest.mark.slow
-def test_ranks_have_a_page_and_records_of_their_own(only_cpu, use_rows, tmp_path):
+def test_ranks_have_a_page_with_rates_and_records_of_their_own(only_cpu, use_rows, tmp_path):
     pytest.importorskip("mpi4py")
-    strings = {"family": "ranks", "title": "strings", "workload": "lcs", "on": "ranks of cores"}
-    use_rows({**strings, "arguments": "--instance random:3000 --no-trace"})
-    line = ["--workload", "ranks", "--ranks", "2", "--oversubscribe", "--repeats", "2", "--out", str(tmp_path)]
+    of_ranks = {"family": "ranks", "on": "ranks of cores"}
+    strings = {**of_ranks, "title": "strings", "workload": "lcs", "arguments": "--instance random:3000 --no-trace"}
+    climbs = {
+        **of_ranks,
+        "title": "climbs",
+        "workload": "ihc",
+        "arguments": "--instance uniform:50:seed=1 --climbers 64",
+    }
+    use_rows(strings, climbs | {"weak": True})
+    line = [
+        "--workload",
+        "ranks",
+        "--ranks",
+        "2",
+        "--oversubscribe",
+        "--measure",
+        "0",
+        "--busy",
+        "--out",
+        str(tmp_path),
+    ]
     assert run_driver(main, line) == 0
-    assert [record.ranks for record in load(tmp_path / "ranks.jsonl")] == [1, 2]
+    records = merge(load(tmp_path / "ranks.jsonl"))
+    amounts = [(one.workload, one.ranks, one.parameters.get("climbers")) for one in records]
+    assert amounts == [("lcs", 1, None), ("lcs", 2, None), ("ihc", 1, 64), ("ihc", 2, 128)]
+    assert all(one.turns() for one in records)
     page = (tmp_path / "ranks.md").read_text()
-    assert f"Made by `python -m drivers.bench {' '.join(line)}`" in page and "| lcs | random:3000" in page
+    assert f"```\npython -m drivers.bench {' '.join(line)}\n```" in page
+    assert "| lcs, random:3000 | cells/s |" in page and "| ihc, uniform:50, grows | climbs/s |" in page
 
 
 def test_a_dry_run_prints_commands_in_turn_and_leaves_no_file(only_cpu, use_rows, tmp_path, capsys):
