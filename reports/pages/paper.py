@@ -182,10 +182,20 @@ def shown_rows(exhibit: Exhibit, cells: pandas.DataFrame) -> list[str]:
 
 
 def exhibit_table(exhibit: Exhibit, cells: pandas.DataFrame, heads: Mapping[str, str]) -> TextTable:
-    """Return the table of an exhibit: a row with at least one cell of ours, a column with at least one cell at all."""
+    """Return the table of an exhibit: rows with at least one cell of ours, columns with at least one cell at all.
+
+    A column with the figures of an earlier one is left out: of GPUs, on a host without one.
+    """
     rows = shown_rows(exhibit, cells)
-    texts = cells[cells["row"].isin(rows)].pivot(index="row", columns="column", values="text")
-    keys = [column.key for column in exhibit.shown() if column.key in texts]
+    cells = cells[cells["row"].isin(rows)]
+    texts = cells.pivot(index="row", columns="column", values="text")
+    contents: dict[tuple[object, ...], str] = {}
+    for column in exhibit.shown():
+        own = cells[cells["column"] == column.key]
+        if not own.empty:
+            runs = [id(column if run is None else run) for run in own["run"]]
+            contents.setdefault((column.measure, column.over, *own["row"], *runs, *own["text"]), column.key)
+    keys = [*contents.values()]
     texts = texts.reindex(index=rows, columns=keys).fillna("")
     numeric = cells.groupby("column")["value"].count()
     marked = [f">{heads[key]}" if numeric[key] else heads[key] for key in keys]

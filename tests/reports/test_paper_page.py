@@ -63,6 +63,12 @@ def test_a_row_with_hidden_runs_alone_is_not_in_the_table(make_measured, tmp_pat
     assert "| huge |" not in text and "huge (no record)" in text
 
 
+def test_a_column_of_gpus_is_left_out_where_its_runs_are_those_of_another(make_measured, tmp_path):
+    core, cores, *_ = hills(make_measured)
+    _, text = written(tmp_path, [core, cores])
+    assert "|  | paper: core | paper × | one core | 2 cores | × |" in text
+
+
 def test_a_busy_host_is_named_once_at_the_top(make_measured, tmp_path):
     _, text = written(tmp_path, [climbs(make_measured, "small", 1.0, others=0.7)])
     assert text.count("Busy host") == 1
