@@ -232,3 +232,9 @@ def test_scales_differ_from_the_paper_in_amounts_that_scale_linearly(published):
         for scale in exhibit.scales.values():
             amounts = [scale.amount_of(row.name) for row in exhibit.rows]
             assert {name for one in amounts for name in one} <= {"iterations", "walks"}
+
+
+def test_scales_run_the_columns_of_checks_so_that_a_page_has_a_verdict_or_a_reason(published):
+    for exhibit in published.exhibits:
+        checked = {key for check in exhibit.checks for key in (check.column, check.than) if key}
+        assert all(checked <= {*scale.columns} for scale in exhibit.scales.values() if scale.columns), exhibit.name
