@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping
+from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -87,12 +88,8 @@ def count_gpus(environment: Mapping[str, str], devices: Path = Path("/dev")) -> 
     if visible is None:
         return present
     # Those after the first invalid entry, such as -1, are hidden too.
-    shown = 0
-    for device in visible.split(","):
-        if not re.fullmatch(r"\s*(\d+|GPU-\S+|MIG-\S+)\s*", device):
-            break
-        shown += 1
-    return min(present, shown)
+    shown = takewhile(re.compile(r"\s*(\d+|GPU-\S+|MIG-\S+)\s*").fullmatch, visible.split(","))
+    return min(present, len(list(shown)))
 
 
 def takes_allocation(launcher: str) -> bool:

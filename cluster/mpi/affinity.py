@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from itertools import islice
+from itertools import groupby, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -96,10 +96,7 @@ def format_count(number: int, noun: str) -> str:
 
 def format_cores(cores: Sequence[int]) -> str:
     """Return core numbers in Linux's format: 0-3,8."""
-    spans: list[list[int]] = []
-    for number in cores:
-        if spans and number == spans[-1][1] + 1:
-            spans[-1][1] = number
-        else:
-            spans.append([number, number])
-    return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in spans)
+    # Successive numbers have one difference from their places.
+    groups = groupby(enumerate(cores), lambda numbered: numbered[1] - numbered[0])
+    spans = [[number for _, number in group] for _, group in groups]
+    return ",".join(str(span[0]) if len(span) == 1 else f"{span[0]}-{span[-1]}" for span in spans)
