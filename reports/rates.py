@@ -7,6 +7,7 @@ its fixed amount.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -202,8 +203,8 @@ def _rate_row(rows: pandas.DataFrame) -> dict[str, Any]:
     }
 
 
-def _joules(warm: pandas.DataFrame) -> float | None:
-    """Return the joules of a unit over all repetitions, by the sources that count over such a time; None without one.
+def _joules(warm: pandas.DataFrame) -> float:
+    """Return the joules of a unit over all repetitions, by the sources that count over such a time; NaN without one.
 
     A source counts if every repetition has it, and all together take at least `LEAST_UPDATES` of its updates.
     """
@@ -213,7 +214,7 @@ def _joules(warm: pandas.DataFrame) -> float | None:
         if warm[f"{source}_j"].notna().all()
         and warm["running_s"].sum() >= LEAST_UPDATES * warm[f"{source}_update_s"].astype(float).max()
     ]
-    return float(sum(sums) / warm["work"].sum()) if sums else None
+    return float(sum(sums) / warm["work"].sum()) if sums else math.nan
 
 
 def _warm(rows: pandas.DataFrame) -> pandas.DataFrame:

@@ -29,7 +29,7 @@ from drivers.experiments.run import PlanRun, show
 from drivers.options.values import number, positive
 from drivers.workload.registry import get_workload
 from reports.pages import bench, ranks
-from reports.rates import rate_sections
+from reports.rates import RateSection, rate_sections
 from reports.records.files import RecordError, UnequalWorkError
 from reports.text.formatting import duration
 
@@ -193,22 +193,31 @@ def run_cases(
 
 
 def write_page(found: Sequence[InstanceRuns], family: str, records: Path, made_by: str) -> int:
-    """Write the page of ranks, or of rates; return 1 if results are missing or differ."""
+    """Write the page of ranks, or of rates; return 1 if results are missing, differ, or are not confirmed."""
     filled, out = [one for one in found if one.records], records.parent
-    if not filled:
-        if found:
-            print("error: nothing ran, so there is nothing to show", file=sys.stderr)
-        return FAILED if found else DONE
+    failures = ["nothing ran, so there is nothing to show"] if found and not filled else []
+    paths: list[Path] = []
     try:
-        if family == RANKS:
+        if family == RANKS and filled:
             works = ranks.rank_rates([record for one in filled for record in one.records])
             paths = ranks.write(works, out, made_by)
-        else:
-            sections = [section for one in filled for section in rate_sections(*one)]
+        elif sections := [section for one in filled for section in confirmed_sections(one, failures)]:
             paths = bench.write(sections, out, family, made_by)
             print(*bench.lines(sections), sep="\n")
-    except (UnequalWorkError, RecordError) as error:
-        print(f"error: {error}. No report was written; the records are in {records}", file=sys.stderr)
-        return FAILED
-    print(*paths, sep="\n")
-    return DONE
+    except UnequalWorkError as error:
+        failures.append(f"{error}. No report was written; the records are in {records}")
+    print(*paths, sep="\n", end="\n" * bool(paths))
+    for failure in failures:
+        print(f"error: {failure}", file=sys.stderr)
+    return FAILED if failures else DONE
+
+
+def confirmed_sections(case: InstanceRuns, failures: list[str]) -> list[RateSection]:
+    """Return the rates of a case; runs that were not confirmed become failures."""
+    try:
+        sections = rate_sections(*case)
+    except RecordError as error:
+        failures.append(f"{case.why}: {error}")
+        return []
+    failures += [f"{case.why}: {one}" for section in sections for one in section.not_run if one.wrong]
+    return sections

@@ -51,6 +51,14 @@ def raise_unequal(number):
     raise UnequalWorkError(f"{number} made up")
 
 
+def test_a_case_that_no_scorer_confirms_is_named_and_the_others_have_their_page(only_cpu, use_rows, tmp_path, capsys):
+    unscored = {"workload": "lcs", "arguments": "--text ABCBDAB BDCABA --no-trace", "title": "length alone"}
+    use_rows(CLIMBS, unscored)
+    assert run_driver(main, [*IHC, "--repeats", "1", "--out", str(tmp_path)]) == 1
+    assert "error: length alone: no records to compare: the NumPy scorer confirmed none" in capsys.readouterr().err
+    assert "| climbs |" in (tmp_path / "bench.md").read_text()
+
+
 def test_without_gcc_or_time_a_line_says_why(only_cpu, use_rows, tmp_path, monkeypatch, capsys):
     use_rows({**CLIMBS, "c": True})
     monkeypatch.setattr("drivers.experiments.c_programs.shutil.which", lambda name: None)
