@@ -23,13 +23,13 @@ from reports.text.tables import TextTable
 if TYPE_CHECKING:
     import pandas
 
-    Row = tuple[RateSection, "pandas.Series[float]"]
+    RateRow = tuple[RateSection, "pandas.Series[float]"]
 
 
 def bench_table(sections: Sequence[RateSection]) -> TextTable:
     """Return a row for each run, with the case in the first one of its rows."""
     rows = [(section, rate) for section in sections for _, rate in section.rates.iterrows()]
-    columns: dict[str, Callable[[Row], str]] = {
+    columns: dict[str, Callable[[RateRow], str]] = {
         "case": lambda row: row[0].why if row[1].name == row[0].rates.index[0] else "",
         "run": lambda row: str(row[1].name),
         ">rate": lambda row: _rate(*row),

@@ -52,7 +52,7 @@ def raise_unequal(number):
 
 
 def test_a_case_that_no_scorer_confirms_is_named_and_the_others_have_their_page(only_cpu, use_rows, tmp_path, capsys):
-    unscored = {"workload": "lcs", "arguments": "--text ABCBDAB BDCABA --no-trace", "title": "length alone"}
+    unscored = {"workload": "lcs", "arguments": "--instance random:50000 --no-trace", "title": "length alone"}
     use_rows(CLIMBS, unscored)
     assert run_driver(main, [*IHC, "--repeats", "1", "--out", str(tmp_path)]) == 1
     assert "error: length alone: no records to compare: the NumPy scorer confirmed none" in capsys.readouterr().err
