@@ -131,7 +131,7 @@ def measure_rank(ranks: Mpi, own: PppOptions, hosts: Sequence[str], versions: Ma
     search = prepare_search(WholeScan(), ranks, task.problem, task.options)
     search.run(Iterations(1), ranks=Solo())
     device = search.backend.device
-    meter = Meter(device.kind, device.index if device.kind == "gpu" else 0)
+    meter = Meter(device.kind, device.index)
     ranks.assemble()
     ranks.barrier()
     with meter:

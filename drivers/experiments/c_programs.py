@@ -196,7 +196,7 @@ def record_runs(
         "environment": place,
     }
     name = identity(about)
-    plan, held, meter = repetition_plan(options, unit), find_run(path, name), Meter(ONE_CORE, 0)
+    plan, held, meter = repetition_plan(options, unit), find_run(path, name), Meter(ONE_CORE, "0")
     plan.resume(held.repetitions if held else [])
     first: Mapping[str, str] = {}
     while (work := plan.next_work()) is not None:

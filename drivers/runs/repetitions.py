@@ -228,7 +228,7 @@ class Repetitions:
         from reports.records.meters import Meter
 
         device = self.run.search.backend.device
-        return Meter(device.kind, self.options.device, device_name=device.name)
+        return Meter(device.kind, device.index, device_name=device.name)
 
     def measure(self) -> tuple[SearchResult, Repetition | None]:
         """Make one repetition; return its outcome, and on rank 0 the measurements of all ranks."""

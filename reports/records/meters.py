@@ -98,7 +98,7 @@ class Meter:
     ----------
     device_kind
         `core`, `cores` or `gpu`; NVML is used only for a `gpu`.
-    device_index : int or str
+    device_index : str
         The GPU's number among those that CUDA shows to this process, or its UUID as NVIDIA writes it (`GPU-...`).
     device_name
         The driver's name of the GPU. If NVML has another name for that number, none of its values is recorded.
@@ -132,7 +132,7 @@ class Meter:
     def __init__(
         self,
         device_kind: str,
-        device_index: int | str,
+        device_index: str,
         *,
         device_name: str = "",
         root: Path = Path("/"),
@@ -260,7 +260,7 @@ class _Gpu:
             return None
 
 
-def _gpu(index: int | str, name: str, nvml: ModuleType | None) -> _Gpu | None:
+def _gpu(index: str, name: str, nvml: ModuleType | None) -> _Gpu | None:
     """Return the GPU of this number or UUID; None without NVML or its driver, and for another name."""
     if nvml is None:
         try:
@@ -281,14 +281,15 @@ def _gpu(index: int | str, name: str, nvml: ModuleType | None) -> _Gpu | None:
     return _Gpu(nvml, handle) if name in ("", gpu_name) else None
 
 
-def _visible(index: int | str) -> int | str:
+def _visible(index: str) -> int | str:
     """Return NVML's name of the GPU with this CUDA number: `CUDA_VISIBLE_DEVICES` hides and reorders GPUs."""
-    if not isinstance(index, int):
+    if not index.isdigit():
         return index
+    number = int(index)
     shown = [one.strip() for one in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")]
-    if index >= len(shown) or not shown[index]:
-        return index
-    return int(shown[index]) if shown[index].isdigit() else shown[index]
+    if number >= len(shown) or not shown[number]:
+        return number
+    return int(shown[number]) if shown[number].isdigit() else shown[number]
 
 
 def _processors(root: Path) -> list[Path]:

@@ -66,7 +66,7 @@ def made_up_nvml(reasons=(1, 1), refused=(), name="Test GPU"):
 def meter_in(root, kind="cores", seconds=2.0, nvml=None, **options):
     """A meter of a made-up machine, and a clock on which every repetition takes ``seconds`` seconds."""
     clock = itertools.count()
-    return Meter(kind, options.pop("index", 0), root=root, nvml=nvml, clock=lambda: next(clock) * seconds, **options)
+    return Meter(kind, options.pop("index", "0"), root=root, nvml=nvml, clock=lambda: next(clock) * seconds, **options)
 
 
 def measured(meter, during=lambda: None):
@@ -75,12 +75,12 @@ def measured(meter, during=lambda: None):
     return meter.values
 
 
-def gpu(root, nvml, index=0, **options):
+def gpu(root, nvml, index="0", **options):
     return measured(meter_in(root, "gpu", nvml=nvml, index=index, **options))
 
 
 def test_a_machine_that_says_nothing_gives_the_date_alone(tmp_path):
-    values = measured(Meter("core", 0, root=tmp_path))
+    values = measured(Meter("core", "0", root=tmp_path))
     began = datetime.strptime(values.pop("started_at"), "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
     assert abs((datetime.now(UTC) - began).total_seconds()) < 5
     assert values == {"conditions": None, "energy_j": None, "energy_update_s": None}
@@ -94,7 +94,7 @@ def test_load_is_that_before_and_clocks_are_those_after(tmp_path, monkeypatch):
         write(tmp_path, {"proc/loadavg": "9.0 1.5 2.5 2/90 26705"} | processor(0, 3100, "powersave"))
 
     clocks = {"cpu_mhz_mean": 3100.0, "cpu_mhz_min": 3100.0}
-    conditions = measured(Meter("core", 0, root=tmp_path), run)["conditions"]
+    conditions = measured(Meter("core", "0", root=tmp_path), run)["conditions"]
     assert conditions == {"load_1min": 0.25, "cpu_mhz_before": 1200.0, "cpu_governor": "powersave"} | clocks
 
 
@@ -102,7 +102,7 @@ def test_clocks_of_several_processors_are_averaged_and_unlike_governors_are_all_
     monkeypatch.setattr("os.sched_getaffinity", lambda process: {0, 1, 2, 7})
     write(tmp_path, processor(0, 3000) | processor(1, 2000, "powersave") | processor(2, 1000))
     clocks = {"cpu_mhz_before": 2000.0, "cpu_mhz_mean": 2000.0, "cpu_mhz_min": 1000.0}
-    conditions = measured(Meter("cores", 0, root=tmp_path))["conditions"]
+    conditions = measured(Meter("cores", "0", root=tmp_path))["conditions"]
     assert conditions == {"cpu_governor": "performance, powersave"} | clocks
 
 
@@ -110,7 +110,7 @@ def test_of_very_many_processors_some_from_everywhere_are_read(tmp_path, monkeyp
     monkeypatch.setattr("os.sched_getaffinity", lambda process: set(range(200)))
     for number in range(200):
         write(tmp_path, processor(number, 1000 + number))
-    conditions = measured(Meter("cores", 0, root=tmp_path))["conditions"]
+    conditions = measured(Meter("cores", "0", root=tmp_path))["conditions"]
     assert conditions["cpu_mhz_min"] == 1000.0
     assert abs(conditions["cpu_mhz_mean"] - 1099.5) < 200 / MOST_PROCESSORS
 
@@ -236,9 +236,9 @@ def test_another_gpu_than_the_one_that_ran_is_not_read(tmp_path):
 @pytest.mark.parametrize(
     ("visible", "index", "asked"),
     [
-        ("", 1, 1),
-        ("3, 1", 0, 3),
-        ("GPU-5d6e,2", 0, "GPU-5d6e"),
+        ("", "1", 1),
+        ("3, 1", "0", 3),
+        ("GPU-5d6e,2", "0", "GPU-5d6e"),
         ("3", "GPU-77", "GPU-77"),
     ],
 )
@@ -263,5 +263,5 @@ def test_a_meter_measures_repetition_after_repetition_and_fills_a_sample(tmp_pat
 
 
 def test_a_repetition_that_fails_fails_as_before(tmp_path):
-    with pytest.raises(ZeroDivisionError), Meter("core", 0, root=tmp_path):
+    with pytest.raises(ZeroDivisionError), Meter("core", "0", root=tmp_path):
         raise ZeroDivisionError
