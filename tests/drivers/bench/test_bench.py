@@ -69,6 +69,7 @@ def test_without_gcc_or_time_a_line_says_why(only_cpu, use_rows, tmp_path, monke
     assert "1 run, 0 recorded already" in said and "1 cases not measured" in said
 
 
+@pytest.mark.slow  # three programs, six repetitions each
 def test_rates_of_ours_and_of_c_programs_are_measured_by_one_rule(only_cpu, use_rows, tmp_path, monkeypatch):
     if shutil.which("gcc") is None:
         pytest.skip("reference programs in C need gcc")
