@@ -141,7 +141,7 @@ def fill(template: str, columns: Mapping[str, ColumnReference]) -> str:
     A range of equal ends is one figure.
     """
     try:
-        return re.sub(r"(?<!\S)(\S+) to \1(?!\S)", r"\1", template.format_map(columns))
+        return re.sub(r"(?<!\S)(\S+) to \1(?=[;,.]?(\s|$))", r"\1", template.format_map(columns))
     except MissingCellError:
         return ""
 

@@ -97,8 +97,8 @@ def test_sentences_have_the_figures_of_cells():
     one = found(cells, Check("gain", "above"), answer=answer, holds="It is {core[small]}.", fails="No.")
     assert one.answer == "2 (small), 40 (large), 2, 10, 40" and one.sentence == "It is 5."
     assert found(cells, Check("gain", "below"), fails="No, {gain.last}.").sentence == "No, 10."
-    range_of_one = found(cells, Check("gain", "above"), answer="×{core.min} to ×{core.max} of {core.min} to {gain.min}")
-    assert range_of_one.answer == "×5 of 5 to 2"
+    range_of_one = found(cells, Check("gain", "above"), answer="×{core.min} to ×{core.max}; {core.min} to {gain.min}")
+    assert range_of_one.answer == "×5; 5 to 2"
 
 
 @pytest.mark.parametrize("template", ["{core[huge]}", "{native.min}"])
