@@ -96,7 +96,7 @@ def rate_sections(records: Iterable[Record], not_run: Sequence[NotRun] = (), why
     """
     merged = merge(records)
     runs = [run for run in merged if BEST_CORE not in run.details]
-    best = [run for run in merged if BEST_CORE in run.details and run.verified]
+    best = [run for run in merged if BEST_CORE in run.details and run.verified and is_measured(run)]
     if len({run.workload for run in runs}) > 1:
         names = ", ".join(dict.fromkeys(run.workload for run in runs))
         raise RecordError(f"found records of {names}: expected those of one workload")
@@ -227,8 +227,9 @@ def _joules(warm: pandas.DataFrame) -> float:
 def _warm(rows: pandas.DataFrame) -> pandas.DataFrame:
     """Return the repetitions of a rate: of a baseline those before and after the others, else the last measurement.
 
-    An interrupted measurement does not count. Without a measured rate: all repetitions of a fixed amount but the first,
-    cold one, if there are others.
+    Before and after have equal numbers, so that the longer measurement does not decide the median. An interrupted
+    measurement does not count. Without a measured rate: all repetitions of a fixed amount but the first, cold one, if
+    there are others.
     """
     rates = rows[rows["kind"] == "rate"]
     rates = rates[rates.groupby(["record", "turn"])["kind"].transform("size") >= LEAST_FOR_COVERAGE]
@@ -238,7 +239,10 @@ def _warm(rows: pandas.DataFrame) -> pandas.DataFrame:
         return fixed if later.empty else later
     is_baseline = (rows["device_kind"].iloc[0], rows["ranks"].iloc[0]) == ("core", 1)
     last = rates.groupby("record")["turn"].transform("max")
-    return rates[rates["turn"] >= last - (1 if is_baseline else 0)]
+    counted = rates[rates["turn"] >= last - (1 if is_baseline else 0)]
+    turns = counted.groupby(["record", "turn"])["kind"]
+    fewest = turns.transform("size").groupby(counted["record"]).transform("min")
+    return counted[turns.cumcount() < fewest]
 
 
 def complete_turns(record: Record) -> list[list[Repetition]]:
