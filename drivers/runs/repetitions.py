@@ -270,7 +270,8 @@ class Repetitions:
             # The first rank of a host reads the processors' energy.
             energy = {name: joules for name, joules in energy.items() if name != PACKAGE_ENERGY}
         moved = {"host_device": timings.copied_bytes, "between_ranks": self.ranks.sent_bytes}
-        read = {**meter.values, "processor_s": meter.processor_s, "energy_j": energy, "bytes_moved": moved}
+        read = {**meter.values, "processor_s": meter.processor_s, "gpu": meter.gpu}
+        read |= {"energy_j": energy, "bytes_moved": moved}
         if before_s:
             # Readings before the resumption are unknown, and a part would look like the whole.
             read |= {"energy_j": None, "energy_update_s": None, "bytes_moved": None}

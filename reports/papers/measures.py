@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from reports.papers.paper import Exhibit
-from reports.rates import proof_amount
+from reports.rates import complete_turns, proof_amount
 from reports.records.files import Record, RecordError
 from reports.statistics.medians import Estimate
 from reports.text.formatting import cost, number, rate, size
@@ -53,7 +53,7 @@ class PaperRun:
 
     def part(self, name: str) -> float | None:
         """Return the median part of the last measurement's times in a field of seconds, in per cent."""
-        turn = (self.record.turns() or [list(self.record.repetitions)])[-1]
+        turn = (complete_turns(self.record) or [list(self.record.repetitions)])[-1]
         parts = [100 * getattr(one, name) / one.running_s for one in turn if one.running_s > 0]
         return statistics.median(parts) if parts else None
 
@@ -142,8 +142,8 @@ def _process(run: PaperRun, exhibit: Exhibit) -> float | None:
 
 
 def _communication(run: PaperRun, exhibit: Exhibit) -> float | None:
-    share = run.record.communication_share
-    return None if share is None else 100 * share
+    share: float = run.rate["communication"]
+    return 100 * share if run.record.ranks > 1 and share == share else None
 
 
 def _first_call(run: PaperRun, exhibit: Exhibit) -> float | None:

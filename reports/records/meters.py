@@ -186,6 +186,11 @@ class Meter:
         self.values |= {"conditions": conditions or None}
         self.values |= {"energy_j": energy or None, "energy_update_s": updates or None}
 
+    @property
+    def gpu(self) -> str:
+        """NVML's UUID of the GPU; empty if unknown."""
+        return self._gpu.uuid if self._gpu else ""
+
     def _read_energy(self, at_s: float) -> EnergyReading:
         counters = {counter: value for counter in self._packages if (value := _whole_number(counter)) is not None}
         return EnergyReading(at_s, counters, self._gpu.joules() if self._gpu else None)
@@ -212,6 +217,7 @@ class _Gpu:
 
     def __init__(self, nvml: ModuleType, handle: object) -> None:
         self._nvml, self._handle = nvml, handle
+        self.uuid = str(self._read(nvml.nvmlDeviceGetUUID) or "")
         # Read once: an H200 takes a millisecond.
         self._most_mhz = self._read(nvml.nvmlDeviceGetMaxClockInfo, nvml.NVML_CLOCK_SM)
         # Newer versions of NVML and of drivers say "event", older ones "throttle"; the bits are the same.

@@ -91,14 +91,28 @@ def test_a_missing_run_has_the_reason_of_the_plan():
     assert one.reason == "no GPU here"
 
 
+def test_the_reason_is_that_of_the_run_that_the_check_lacks():
+    """Of the base of a ratio, of the column that another is compared with, and of the check's rows alone."""
+    base = {("table 1", "small", "core"): "no time for one core"}
+    assert verdict(replace(TABLE, checks=(Check("gain", "above"),)), frame(cores=[1]), base).reason == base.popitem()[1]
+    other = {("table 1", "small", "cores"): "no cores"}
+    one = Check("gain", "above", than="cores")
+    assert verdict(replace(TABLE, checks=(one,)), frame(gain=[2]), other).reason == "no cores"
+    elsewhere = replace(TABLE, checks=(Check("gain", "above", rows=("large",)),))
+    missing = {("table 1", "small", "gain"): "no GPU here"}
+    assert verdict(elsewhere, frame(gain=[2]), missing).reason == NO_CELLS
+
+
 def test_sentences_have_the_figures_of_cells():
     cells = frame(gain=[2, 40, 10], core=[5])
     answer = "{gain.min} ({gain.min_row}), {gain.max} ({gain.max_row}), {gain.first}, {gain.last}, {gain[large]}"
     one = found(cells, Check("gain", "above"), answer=answer, holds="It is {core[small]}.", fails="No.")
     assert one.answer == "2 (small), 40 (large), 2, 10, 40" and one.sentence == "It is 5."
     assert found(cells, Check("gain", "below"), fails="No, {gain.last}.").sentence == "No, 10."
-    range_of_one = found(cells, Check("gain", "above"), answer="×{core.min} to ×{core.max}; {core.min} to {gain.min}")
-    assert range_of_one.answer == "×5; 5 to 2"
+    range_of_one = found(cells, Check("gain", "above"), answer="×{core.min} to ×{core.max} of {core.min} to {gain.min}")
+    assert range_of_one.answer == "×5 of 5 to 2"
+    for end, text in (("; so", "×5; so"), (".", "×5."), (".5", "×5 to ×5.5")):
+        assert found(cells, Check("gain", "above"), answer=f"×{{core.min}} to ×{{core.max}}{end}").answer == text
 
 
 @pytest.mark.parametrize("template", ["{core[huge]}", "{native.min}"])
