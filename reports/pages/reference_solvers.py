@@ -68,7 +68,8 @@ def solver_table(records: Sequence[Record]) -> TextTable | None:
         return None
     record = found[0][0]
     proof_s = record.repetitions[0].running_s
-    own = Solver("this search, one core", False, "", record.best_cost, proof_s, None, proof_s)
+    proved = record.hash_scope == "result" and record.details.get("proved") is not False
+    own = Solver("this search, one core", proved, "", record.best_cost, proof_s, None, proof_s)
     others = [one for of, one in found if of is record]
     return table_of(f"Reference solvers for {record.work_name}", own, others, record.details.get("optimum"))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from reports.papers.measures import MEASURES, PaperRun, amount_multiple, peer_seconds
 from reports.papers.modelled import modelled_seconds
-from reports.papers.paper import Column, Exhibit, Paper, Row
+from reports.papers.paper import Column, Exhibit, ExhibitRow, Paper
 from reports.papers.placement import run_choice
 from reports.rates import is_measured, rates_of_groups
 from reports.records import frame
@@ -74,7 +74,7 @@ def exhibit_frame(paper: Paper, exhibit: Exhibit, runs: Sequence[PaperRun]) -> p
     return pandas.DataFrame([*cells.all()], columns=[*FIELDS]).astype({"value": float, "low": float, "high": float})
 
 
-def published_figure(exhibit: Exhibit, row: Row, key: str, part: str) -> Any:
+def published_figure(exhibit: Exhibit, row: ExhibitRow, key: str, part: str) -> Any:
     """Return a published number or text of a row, by the key of its column and the name of a part; None if absent."""
     for column, figure in zip(exhibit.published, row.figures, strict=False):
         if column.key == key:
@@ -104,7 +104,7 @@ class _Cells:
                 if not column.rows or row.name in column.rows:
                     yield from self.cell(row, column)
 
-    def cell(self, row: Row, column: Column) -> Iterator[tuple[Any, ...]]:
+    def cell(self, row: ExhibitRow, column: Column) -> Iterator[tuple[Any, ...]]:
         """Yield the cell of a row and a column, if it has one."""
         run, found = self.measured(row, column) if column.series else (None, self.of_paper(row, column))
         if found is None:
@@ -119,13 +119,13 @@ class _Cells:
             figure = text = " to ".join(self.figure(row, column, end) for end in (found.low, found.high))
         yield (row.name, column.key, source, found.value, found.low, found.high, figure, text, *_facts(run))
 
-    def figure(self, row: Row, column: Column, value: float) -> str:
+    def figure(self, row: ExhibitRow, column: Column, value: float) -> str:
         if column.published and not column.over:
             return grouped(published_figure(self.exhibit, row, column.published, column.part))
         form = MEASURES[column.measure].form if column.series and not column.over else number
         return form(value)
 
-    def of_paper(self, row: Row, column: Column) -> Estimate | str | None:
+    def of_paper(self, row: ExhibitRow, column: Column) -> Estimate | str | None:
         """Return a published figure, or the number of another column divided by it."""
         printed = published_figure(self.exhibit, row, column.published, column.part)
         value = as_number(printed)
@@ -134,7 +134,7 @@ class _Cells:
             return _quotient(self.number(row, self.exhibit.column(column.over)), own)
         return own or printed
 
-    def measured(self, row: Row, column: Column) -> tuple[PaperRun | None, Estimate | str | None]:
+    def measured(self, row: ExhibitRow, column: Column) -> tuple[PaperRun | None, Estimate | str | None]:
         """Return the run of a cell and its number."""
         runs = self.candidates(row, column)
         if not runs:
@@ -154,11 +154,11 @@ class _Cells:
             found = _quotient(self.number(row, self.exhibit.column(column.over)), found)
         return runs[0], found
 
-    def number(self, row: Row, column: Column) -> Estimate | None:
+    def number(self, row: ExhibitRow, column: Column) -> Estimate | None:
         found = self.measured(row, column)[1] if column.series else self.of_paper(row, column)
         return found if isinstance(found, Estimate) else None
 
-    def over_run(self, row: Row, runs: Sequence[PaperRun], base: Column) -> tuple[PaperRun, Estimate | None]:
+    def over_run(self, row: ExhibitRow, runs: Sequence[PaperRun], base: Column) -> tuple[PaperRun, Estimate | None]:
         """Return the first run with a base of equal work, and its rate divided by the base's."""
         bases = self.candidates(row, base)
         for run in runs:
@@ -170,7 +170,7 @@ class _Cells:
                     return run, _quotient(above, below)
         return runs[0], None
 
-    def candidates(self, row: Row, column: Column) -> list[PaperRun]:
+    def candidates(self, row: ExhibitRow, column: Column) -> list[PaperRun]:
         """Return the runs of a cell: by its kinds of devices, proofs nearest to the paper's amount, newest first."""
         choice = run_choice(self.paper, self.exhibit, row, column)
         if choice is None:

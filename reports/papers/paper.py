@@ -67,7 +67,7 @@ class PublishedColumn(PaperPart, frozen=True):
         return f"{self.machine} {self.heading}".strip()
 
 
-class Row(PaperPart, frozen=True):
+class ExhibitRow(PaperPart, frozen=True):
     """A row: its name, run, and published cells, one for each published column.
 
     Attributes
@@ -296,7 +296,7 @@ class Exhibit(PaperPart, frozen=True):
     options: dict[str, Any] = {}
     amount: dict[str, Any] = {}
     published: tuple[PublishedColumn, ...] = ()
-    rows: tuple[Row, ...] = ()
+    rows: tuple[ExhibitRow, ...] = ()
     columns: tuple[Column, ...] = ()
     checks: tuple[Check, ...] = ()
     answer: str = ""
@@ -314,7 +314,7 @@ class Exhibit(PaperPart, frozen=True):
     def workloads(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(row.workload or self.workload for row in self.rows)) or (self.workload,)
 
-    def row(self, name: str) -> Row:
+    def row(self, name: str) -> ExhibitRow:
         return next(row for row in self.rows if row.name == name)
 
     def column(self, key: str) -> Column:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from reports.papers.paper import Column, Exhibit, Paper, Row, Series
+from reports.papers.paper import Column, Exhibit, ExhibitRow, Paper, Series
 from reports.records.environment import EMULATED_HOSTS, EMULATED_NETWORK
 from reports.records.files import Record
 
@@ -72,7 +72,7 @@ class RunChoice:
         )
 
 
-def run_choice(paper: Paper, exhibit: Exhibit, row: Row, column: Column) -> RunChoice | None:
+def run_choice(paper: Paper, exhibit: Exhibit, row: ExhibitRow, column: Column) -> RunChoice | None:
     """Return the runs of a cell; None if the column has no runs in the row."""
     runnable = row.instance or row.options or row.processors or exhibit.options.get("instance")
     if not column.series or (column.rows and row.name not in column.rows) or not runnable:

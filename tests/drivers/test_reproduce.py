@@ -230,7 +230,7 @@ def test_a_row_that_the_user_maps_is_run_on_that_instance(reproduce, out):
     unnamed = unnamed.replace("measure = 1", f'measure = 1, rows = ["{SECOND}"]')
     assert [one.task.problem.name for one in reproduce(parts=(unnamed,))[1]] == [SECOND] * 2
     _, started = reproduce("--row", f"1={FIRST}", "--rerun", parts=(unnamed,))
-    assert [one.task.problem.name for one in started] == [FIRST] * 2 + [SECOND] * 2
+    assert [one.task.problem.name for one in started] == [SECOND] * 2 + [FIRST] * 2
 
 
 # --- what cannot run, and what fails ---

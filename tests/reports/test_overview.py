@@ -103,7 +103,11 @@ def test_energy_of_equal_work_needs_counters_of_both(run, core, other, cell):
     assert [row[-1] for row in table.rows] == [cell, "2.00"]
 
 
-@pytest.mark.parametrize("other", [{"of": "aco"}, {"instance": "pcb442"}, {"environment": MACHINE | {"host": "b"}}])
+@pytest.mark.parametrize(
+    "other",
+    [{"of": "aco"}, {"instance": "pcb442"}, {"environment": MACHINE | {"host": "b"}}],
+    ids=["workload", "instance", "host"],
+)
 def test_the_best_algorithm_of_another_problem_or_host_is_not_shown(run, best_run, other):
     sections = overview_sections([run(100), run(900, "aco"), best_run(**other)])
     assert sections[0].best_core is None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from reports.papers.paper import Column, Exhibit, Paper, PublishedColumn, Row, Series
+from reports.papers.paper import Column, Exhibit, ExhibitRow, Paper, PublishedColumn, Series
 from reports.papers.placement import run_choice
 
 THREADS = {"device_kind": "cores", "backend": "threads", "details": {"cores_per_rank": 2}}
@@ -34,19 +34,19 @@ def has(make_record):
     ids=["threads", "joblib", "ranks", "one core"],
 )
 def test_a_row_of_two_cores_has_threads_or_ranks_as_its_series_says(has, series, belonging):
-    row = Row(name="2 threads", processors="cores:2")
+    row = ExhibitRow(name="2 threads", processors="cores:2")
     chosen = choice(row, series, workload="ihc", options={"instance": "kroA100"})
     assert [one for one in (THREADS, JOBLIB, RANKS) if has(chosen, **one)] == belonging
 
 
 def test_a_series_of_one_core_is_the_base_of_a_row_with_more(has):
-    row = Row(name="2 threads", processors="cores:2")
+    row = ExhibitRow(name="2 threads", processors="cores:2")
     base = choice(row, {"kinds": ("core",)}, workload="ihc", options={"instance": "kroA100"})
     assert base.processors == "" and has(base) and not has(base, **RANKS)
 
 
 def test_generated_strings_belong_to_the_row_of_their_length(has):
-    row = Row(name="1,000 letters", instance="half:1000:seed=1")
+    row = ExhibitRow(name="1,000 letters", instance="half:1000:seed=1")
     chosen = choice(row, {"kinds": ("core",)}, workload="lcs")
     found = [has(chosen, workload="lcs", instance=f"half:{n}:seed=1", execution={}) for n in (1000, 3000)]
     assert found == [True, False]
@@ -54,7 +54,7 @@ def test_generated_strings_belong_to_the_row_of_their_length(has):
 
 def test_a_generated_knapsack_has_options_and_the_name_of_its_records(has):
     """`drivers.knapsack` takes options and no name, and a record has the name and no options."""
-    row = Row(name="capacity 500", instance="paper:1500:500:seed=0", options={"items": 1500, "capacity": 500})
+    row = ExhibitRow(name="capacity 500", instance="paper:1500:500:seed=0", options={"items": 1500, "capacity": 500})
     chosen = choice(row, {"kinds": ("core",)}, workload="knapsack")
     assert chosen.instance == "" and chosen.options == {"items": 1500, "capacity": 500}
     found = [has(chosen, workload="knapsack", instance=f"paper:1500:{n}:seed=0") for n in (500, 5000)]
@@ -62,7 +62,7 @@ def test_a_generated_knapsack_has_options_and_the_name_of_its_records(has):
 
 
 def test_options_of_a_column_keep_an_amount_that_scales_change(has):
-    row = Row(name="kroA100")
+    row = ExhibitRow(name="kroA100")
     series, scale = Series(name="s", kinds=("core",)), {"amount": {"climbers": 100_000}}
     paper = Paper("p", "", "", "", {}, {"s": series}, ())
     pinned, free = Column("a", series="s", options={"climbers": 200_000}), Column("b", series="s")
@@ -73,6 +73,6 @@ def test_options_of_a_column_keep_an_amount_that_scales_change(has):
 
 
 def test_a_published_column_has_no_runs():
-    row, column = Row(name="kroA100"), Column("paper", published="k ms")
+    row, column = ExhibitRow(name="kroA100"), Column("paper", published="k ms")
     exhibit = Exhibit(name="table 1", title="", published=(PublishedColumn("ms", "k"),), rows=(row,), columns=(column,))
     assert run_choice(Paper("p", "", "", "", {}, {}, ()), exhibit, row, column) is None

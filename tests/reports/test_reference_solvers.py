@@ -1,5 +1,7 @@
 """Reference solvers beside the proof on one core."""
 
+import pytest
+
 from reports.pages import comparison
 from reports.pages.reference_solvers import solver_table
 from reports.rates import rate_sections
@@ -23,6 +25,15 @@ def test_each_solver_has_a_row_below_this_search(make_measured):
         ["concorde", "", "", "not found", "", "", ""],
         ["a solver without a name", "", "", "", "", "", ""],
     ]
+
+
+@pytest.mark.parametrize(
+    ("scope", "details", "cell"),
+    [("result", {}, "yes"), ("result", {"proved": True}, "yes"), ("result", {"proved": False}, ""), ("climbs", {}, "")],
+)
+def test_a_search_of_all_solutions_is_a_proof_unless_it_gave_up(make_measured, scope, details, cell):
+    record = make_measured(details={"reference_solvers": SOLVERS, **details}, hash_scope=scope)
+    assert solver_table([record]).rows[0][-1] == cell
 
 
 def test_only_the_first_seed_with_solvers_counts_and_without_any_there_is_no_table(make_measured):

@@ -109,7 +109,7 @@ class Calls(Expressions):
         if not isinstance(owner, ModuleType):
             return bare
         value = getattr(owner, node.attr, None)
-        if isinstance(value, Function) or value is WORDS.get(node.attr, self):
+        if isinstance(value, Function):
             return f"{bare}: from {owner.__name__} import {node.attr}"
         if node.attr in WORDS:
             return f"write {node.attr}(...), a word of the kernel language: from onekernel import {node.attr}"

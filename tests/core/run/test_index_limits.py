@@ -13,6 +13,7 @@ from core.exact.kernels.tour_search import BestTour, TourSearch
 from core.hill_climbing.kernels.climbs import MOST_CITIES, CountedClimbs, start_tours
 from core.hill_climbing.kernels.columns import climb_columns
 from core.hill_climbing.kernels.pruned import climb_pruned
+from core.instances.errors import InstanceError
 from core.lang import Array, Rows, i32, kernel, team_rank
 from core.lang.named_arrays import size_of
 from core.local_search.kernels.moves import PERMUTATION, start_solutions
@@ -188,7 +189,9 @@ def test_random_solutions_of_as_many_walks_as_are_accepted(team):
 
 def test_tables_of_the_largest_instances_have_indices_of_31_bits():
     assert qaplib.MOST_FACILITIES**2 <= WORDS
-    assert perceptron.MOST_ENTRIES <= WORDS
+    for rows, columns in ((1, WORDS + 1), (WORDS + 1, 1), (2**15, 2**16)):
+        with pytest.raises(InstanceError, match="costs of at most"):
+            perceptron.check_size("large", rows, columns)
 
 
 # --- exact search ---
