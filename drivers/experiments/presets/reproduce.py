@@ -155,7 +155,7 @@ def reproduction_parser(description: str | None) -> PlanParser:
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--table", metavar="N", help="only this table")
     which.add_argument("--figure", metavar="N", help="only this figure")
-    scale = "amount of work: seconds (quick), minutes (standard), or as much as in the paper (full) (%(default)s)"
+    scale = "rows and times of rates: a minute an exhibit (quick), an hour (standard), all rows (full) (%(default)s)"
     add("--scale", choices=SCALES, default=SCALES[1], help=scale)
     row = "instance of a row, instead of the paper's, as in 1=50; can be given several times"
     add("--row", action="append", type=read_setting, default=[], metavar="KEY=SPEC", help=row)
@@ -216,7 +216,7 @@ def write_report(
         print(f"error: {error}. No report was written; the records are in {after.records}", file=sys.stderr)
         return FAILED
     print("", *paths, sep="\n")
-    doubted = dict.fromkeys(
+    unconfirmed = dict.fromkeys(
         f"{one.workload}, {one.instance}: {one.label}: the result was not confirmed"
         for case in after.cases
         for one in after.recorded(case)
@@ -227,7 +227,7 @@ def write_report(
     is_lenient = len(exhibits) == len(paper.exhibits) and any(exhibit in filled for exhibit in exhibits)
     for line in gaps if is_lenient else ():
         print_note(line)
-    errors = [*failed, *doubted, *(() if is_lenient else gaps)]
+    errors = [*failed, *unconfirmed, *(() if is_lenient else gaps)]
     for line in errors:
         print(f"error: {line}", file=sys.stderr)
     return FAILED if errors else DONE
