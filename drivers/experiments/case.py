@@ -13,7 +13,6 @@ from drivers.experiments.configurations import ONE_CORE, Configuration
 from drivers.runs.measuring import MeasuringRule
 from drivers.workload.declaration import Task, Workload
 from drivers.workload.run_time import RepetitionWork
-from reports.rates import NotRun
 from reports.records.environment import emulated_hosts
 from reports.records.files import Record, merge
 
@@ -179,10 +178,6 @@ class Case:
         # Every measurement but the last is complete: a process begins another only after a complete one.
         last = [one.running_s for one in turns[-1]] if turns else []
         return len(turns) > self.turns or (len(turns) == self.turns and MeasuringRule(self.measure).is_enough(last))
-
-    def not_run(self, reason: str) -> NotRun:
-        where = self.configuration
-        return NotRun(where.backend, where.recorded, where.ranks, reason)
 
 
 def seed_words(seeds: Sequence[int]) -> list[str]:

@@ -46,7 +46,13 @@ class CaseOutcome(NamedTuple):
 
     @property
     def not_run(self) -> NotRun:
-        return self.case.not_run("refused: " * (self.kind == "refused") + self.reason)
+        return self.case.configuration.not_run("refused: " * (self.kind == "refused") + self.reason)
+
+
+def results_of(outcomes: Iterable[CaseOutcome]) -> tuple[list[Record], list[NotRun]]:
+    """Return the records of outcomes, and the cases without a result."""
+    listed = list(outcomes)
+    return [record for one in listed for record in one.records], [one.not_run for one in listed if one.kind != "done"]
 
 
 class PlanRun:

@@ -103,11 +103,6 @@ def save(figure: Figure, path: Path, *, transparent: bool = False) -> None:
     figure.savefig(path, format=form, dpi=DOTS_PER_INCH, metadata=undating, **ground)
 
 
-def curve_style(number: int) -> dict[str, Any]:
-    """Return colour and marker of a curve by its number."""
-    return {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(COLOURS)]}
-
-
 def dress(axes: Axes, grid: Literal["x", "y", "both"] = "both") -> None:
     axes.grid(axis=grid, color=GRID, linewidth=0.6)
     axes.set_axisbelow(True)

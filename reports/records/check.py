@@ -89,16 +89,11 @@ class DetailValues(TypedDict, total=False):
     """Details for computations in reports."""
 
     cities: Count | None
-    cells: Count | None
-    optimal_tours: Count | None
     steps_per_climb: AtLeastZero | None
-    fewest_steps: Count | None
-    most_steps: Count | None
     streamed_bytes: Count | None
     iterations: Count | None
     optimum: Number | None
     maximises: YesOrNo
-    root_bound: Number | None
 
 
 class ConditionValues(TypedDict, total=False):

@@ -79,16 +79,11 @@ def size(count: int | None) -> str:
 # --- times ---
 
 
-def time_unit(value: float) -> tuple[str, float]:
-    """Return the largest unit in which a time is at least one, and its number in a second."""
-    return next((unit for unit in TIME_UNITS if value * unit[1] >= ROUNDS_UP), TIME_UNITS[-1])
-
-
 def seconds(value: float | None, digits: int = 3) -> str:
     """Return a time in s, ms or µs; empty for None."""
     if value is None:
         return ""
-    unit, scale = time_unit(value)
+    unit, scale = next((unit for unit in TIME_UNITS if value * unit[1] >= ROUNDS_UP), TIME_UNITS[-1])
     return f"{number(value * scale, digits)} {unit}"
 
 

@@ -25,7 +25,7 @@ from drivers.experiments.options import PlanParser, add_core_options, add_plan_o
 from drivers.experiments.plan import ExperimentPlan, plan_work, prepare_folder
 from drivers.experiments.presets.compare import InstanceRuns, scale_work
 from drivers.experiments.presets.compare_options import MEASURE_S
-from drivers.experiments.run import PlanRun, show
+from drivers.experiments.run import PlanRun, results_of, show
 from drivers.options.values import number, positive
 from drivers.workload.registry import get_workload
 from reports.pages import bench, ranks
@@ -186,9 +186,7 @@ def run_cases(
         show(case.title)
         outcomes = run_with_baselines(run, case.runs)
         failed = failed or any(one.kind == "failed" for one in outcomes)
-        records = [record for one in outcomes for record in one.records]
-        not_run = [one.not_run for one in outcomes if one.kind != "done"]
-        found.append(InstanceRuns(records, not_run, ", ".join(filter(None, (case.title, case.remark)))))
+        found.append(InstanceRuns(*results_of(outcomes), ", ".join(filter(None, (case.title, case.remark)))))
     return found, failed
 
 

@@ -26,7 +26,7 @@ from drivers.experiments.idle_host import wait_until_idle
 from drivers.experiments.options import chosen_executor, workload_options
 from drivers.experiments.plan import ExperimentPlan, plan_work, prepare_folder
 from drivers.experiments.presets.compare_options import default_arguments, read_options
-from drivers.experiments.run import PlanRun, show
+from drivers.experiments.run import PlanRun, results_of, show
 from drivers.options.declaration import option_flag
 from drivers.options.local_search import SearchOptions
 from drivers.peers import peers_for
@@ -133,10 +133,9 @@ def run_comparison(workload: Workload[Any], options: argparse.Namespace, rest: S
     sections = []
     for _, of_instance in groupby(outcomes, key=lambda one: id(one.case.task)):
         those = list(of_instance)
-        recorded = [record for one in those for record in one.records]
+        recorded, failures = results_of(those)
         recorded += [] if options.weak else run_best_core(run, those)
-        failures = [*not_run, *(one.not_run for one in those if one.kind != "done")]
-        sections.append(InstanceRuns(recorded, failures, why))
+        sections.append(InstanceRuns(recorded, [*not_run, *failures], why))
     return ComparisonRun(sections, any(one.kind != "done" for one in outcomes), missing, name, records)
 
 
@@ -152,18 +151,12 @@ def plan_instances(
     """
     works: list[Case] = []
     missing = {}
+    seeds, how = options.seeds or (options.seed or 0,), {"peers": options.peers, "measure": options.measure}
     for spec in options.instance or [None]:
         words = [*rest, *(["--instance", spec] if spec else []), *(["--data", options.data] if options.data else [])]
         try:
-            works += plan_with_defaults(
-                workload,
-                words,
-                options.seeds or (options.seed or 0,),
-                options.repeats,
-                records,
-                peers=options.peers,
-                measure=options.measure,
-            )
+            words = with_defaults(workload, words, seeds[0])
+            works += plan_work(workload, words, seeds, options.repeats, records, **how)
         except UserError as error:
             missing[str(spec)] = error
     wrong = {str(error): error for error in missing.values()}
@@ -176,22 +169,13 @@ def plan_instances(
     return works, list(missing)
 
 
-def plan_with_defaults(
-    workload: Workload[Any],
-    words: Sequence[str],
-    seeds: Sequence[int],
-    repeats: int,
-    records: Path,
-    peers: bool,
-    measure: float | None = None,
-) -> list[Case]:
-    """Return the cases of a workload as `plan_work` does; open options are set for about a second."""
+def with_defaults(workload: Workload[Any], words: Sequence[str], seed: int = 0) -> list[str]:
+    """Return arguments with those that are missing for about a second of one core's work."""
     asked = workload_options(workload, words)
     problem = None
     if asked.names_instance or not workload.standard:
-        problem = workload.load(replace(asked, seed=seeds[0]), 1).problem
-    words = [*words, *default_arguments(workload, words, problem)]
-    return plan_work(workload, words, seeds, repeats, records, peers=peers, measure=measure)
+        problem = workload.load(replace(asked, seed=seed), 1).problem
+    return [*words, *default_arguments(workload, words, problem)]
 
 
 def place_work(work: Case, configurations: Iterable[Configuration], options: argparse.Namespace) -> list[Case]:

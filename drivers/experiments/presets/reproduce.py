@@ -8,7 +8,7 @@ import shlex
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from itertools import chain, product
+from itertools import chain
 from pathlib import Path
 
 import backends
@@ -36,7 +36,7 @@ from drivers.options.values import number
 from reports.pages import paper as pages_paper
 from reports.papers import files
 from reports.papers.paper import SCALES, Exhibit, Paper
-from reports.papers.placement import run_choice
+from reports.papers.placement import has_run
 from reports.records.environment import cores
 from reports.records.files import Record, RecordError, UnequalWorkError, load
 
@@ -231,12 +231,6 @@ def write_report(
     for line in errors:
         print(f"error: {line}", file=sys.stderr)
     return FAILED if errors else DONE
-
-
-def has_run(paper: Paper, exhibit: Exhibit, records: Sequence[Record]) -> bool:
-    """Return True if a cell of an exhibit has one of the records."""
-    choices = [run_choice(paper, exhibit, row, column) for row, column in product(exhibit.rows, exhibit.columns)]
-    return any(choice.has(record) for choice in choices if choice for record in records)
 
 
 def gap_lines(exhibit: Exhibit, missing: Mapping[Cell, str]) -> list[str]:
