@@ -13,7 +13,7 @@ import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -132,9 +132,7 @@ def _in_child_process(python: str, request: Sequence[Any], folder: Path, limit: 
     for package in SUITE:
         (folder / package).symlink_to(ROOT / package)
     command = [python, "-P", "-m", "drivers.peers.child", str(asked), str(result)]
-    output = _finished(command, limit, env=os.environ | {"PYTHONPATH": str(folder)})
-    if not result.exists():
-        raise PeerError(f"no result; its last line: {_last_line(output)}")
+    _run(command, limit, result, "result", env=os.environ | {"PYTHONPATH": str(folder)})
     return pickle.loads(result.read_bytes())
 
 
@@ -144,46 +142,30 @@ def _program(peer: PeerProgram, path: str, folder: Path, task: PeerTask, seed: i
 
     def run(name: str, seed: int) -> tuple[float, PeerAnswer]:
         answer = folder / peer.answer_file
-        return _timed([path, *peer.command(folder, name, seed)], folder, answer, task.limit_s), peer.read(answer)
+        answer.unlink(missing_ok=True)
+        command = [path, *peer.command(folder, name, seed)]
+        began = time.perf_counter()
+        _run(command, task.limit_s, answer, "answer", cwd=folder)
+        return time.perf_counter() - began, peer.read(answer)
 
     run("minimal", 1)  # the first run reads the program from the disk
     startup_s, _ = run("minimal", seed)
     return startup_s, [run("instance", seed)]
 
 
-def _timed(command: Sequence[str], folder: Path, answer: Path, limit: float) -> float:
-    """Run a program that must leave a file; return wall-clock seconds."""
-    answer.unlink(missing_ok=True)
-    began = time.perf_counter()
-    output = _finished(command, limit, cwd=folder)
-    seconds = time.perf_counter() - began
-    if not answer.exists():
-        raise PeerError(f"no answer; its last line: {_last_line(output)}")
-    return seconds
-
-
-def _finished(
-    command: Sequence[str], limit: float, cwd: Path | None = None, env: Mapping[str, str] | None = None
-) -> str:
+def _run(command: Sequence[str], limit: float, file: Path, what: str, **place: Any) -> None:
+    """Run a program that must leave a file, with further arguments of `subprocess.run`."""
+    form: dict[str, Any] = {"capture_output": True, "text": True, "errors": "replace"}
     try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=limit,
-            check=False,
-            cwd=cwd,
-            env=env,
-        )
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, timeout=limit, **form, **place)
     except subprocess.TimeoutExpired:
         raise PeerError(f"no answer within {limit:g} s") from None
     except OSError as error:
         raise PeerError(f"cannot be started: {error.strerror}") from None
     if done.returncode:
         raise PeerError(f"ended with code {done.returncode}: {_last_line(done.stderr or done.stdout)}")
-    return done.stdout
+    if not file.exists():
+        raise PeerError(f"no {what}; its last line: {_last_line(done.stdout)}")
 
 
 def _last_line(text: str) -> str:

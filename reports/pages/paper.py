@@ -137,7 +137,6 @@ def _part(paper: Paper, exhibit: Exhibit, runs: Sequence[PaperRun], folder: Path
         "title": title(exhibit),
         "exhibit": exhibit,
         "cells": cells,
-        "verdict": one,
         "marked": one.verdict if one.verdict in (NOT_RUN, UNTESTED) else f"**{one.verdict}**",
         "finding": (one.reason or one.answer).rstrip("."),
         "conclusion": conclusion(one),

@@ -20,7 +20,7 @@ from drivers.experiments.idle_host import wait_until_idle
 from drivers.experiments.options import PlanParser, add_core_options, add_plan_options, chosen_executor
 from drivers.experiments.plan import ExperimentPlan, plan_work, prepare_folder
 from drivers.experiments.presets.compare import with_defaults
-from drivers.experiments.presets.compare_options import MEASURE_S
+from drivers.experiments.presets.compare_options import MEASURE_S, MEASURED
 from drivers.experiments.run import PlanRun, results_of
 from drivers.options.values import number
 from drivers.workload.registry import NAMES, get_workload
@@ -73,10 +73,7 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
 
 def overview_parser(description: str | None) -> argparse.ArgumentParser:
     parser = PlanParser(prog=invocation("drivers.overview"), description=description)
-    each = (
-        "budget of each rate: warm repetitions until the 95 %% interval is within 2 %%, at least six, or S seconds "
-        "(%(default)g)"
-    )
+    each = f"{MEASURED} (%(default)g)"
     parser.add_argument("--seconds-each", type=number, default=MEASURE_S, metavar="S", help=each)
     parser.add_argument("--busy", action="store_true", help="measure while other programs run too")
     which = f"workloads to run, from {', '.join(NAMES)} (default: all)"
