@@ -13,7 +13,6 @@ from typing import Any
 
 from reports.papers.paper import Exhibit
 from reports.rates import proof_amount
-from reports.records.files import REFERENCE_SOLVERS as SOLVERS
 from reports.records.files import Record, RecordError
 from reports.statistics.medians import Estimate
 from reports.text.formatting import cost, number, rate, size
@@ -194,7 +193,7 @@ def peer_seconds(records: Sequence[Record], name: str) -> float | None:
     """
     names = REFERENCE_SOLVERS.get(name, (name,))
     for record in records:
-        solvers = _entries(record, record.details.get(SOLVERS, ()), "solvers", SOLVERS, "name")
+        solvers = _entries(record, record.details.get("reference_solvers", ()), "solvers", "reference_solvers", "name")
         times = [peer["solve_s"] for peer in solvers if peer["name"] in names and peer.get("solve_s")]
         if times:
             return float(min(times))
