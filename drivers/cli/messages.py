@@ -38,6 +38,10 @@ def print_note(text: str) -> None:
         print(f"note: {text}", file=sys.stderr, flush=True)
 
 
+def print_error(text: str) -> None:
+    print(f"error: {text}", file=sys.stderr)
+
+
 def print_status(text: str) -> None:
     if are_logged.get():
         logger().info(text)

@@ -25,7 +25,7 @@ from reports.plots.style import pyplot
 from reports.rates import ALL_CORES
 from reports.records.files import Record, load_existing, merge
 from reports.records.programs import is_stale
-from reports.text.formatting import counted, machine, span
+from reports.text.formatting import machine, span
 from reports.toml_file import DataFile
 
 if TYPE_CHECKING:
@@ -57,7 +57,8 @@ class GalleryReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Return a line with the number of runs with older or unrecorded kernels; empty if there is none."""
         runs = merge(records)
         count = sum(map(is_stale, runs))
-        return f"{STALE}{count:,} of {counted(len(runs), 'run')}; `{self.made_by}` makes new ones." if count else ""
+        of_all = f"{len(runs):,} run{'s' * (len(runs) != 1)}"
+        return f"{STALE}{count:,} of {of_all}; `{self.made_by}` makes new ones." if count else ""
 
 
 def read(folder: Path) -> list[GalleryReport]:

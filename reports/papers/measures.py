@@ -64,14 +64,12 @@ class Measure:
 
     Attributes
     ----------
-    unit : str
     value : callable
         Number of a run in an exhibit, or None; with an interval if it follows from the rate.
     form : callable
         Its text.
     """
 
-    unit: str
     value: Callable[[PaperRun, Exhibit], Estimate | float | None]
     form: Callable[[float], str] = number
 
@@ -203,29 +201,29 @@ def peer_seconds(records: Sequence[Record], name: str) -> float | None:
 WHOLE, ONE_DECIMAL, TWO_DECIMALS = "{:,.0f}".format, "{:.1f}".format, "{:.2f}".format
 
 MEASURES: dict[str, Measure] = {
-    "seconds": Measure("s", _seconds),
-    "milliseconds": Measure("ms", _milliseconds),
-    "rate": Measure("units of work/s", lambda run, exhibit: run.rates(), rate),
-    "evaluations": Measure("evaluations/s", _evaluations, rate),
-    "cost": Measure("", _best, cost),
-    "gap": Measure("%", _gap, TWO_DECIMALS),
-    "mean_cost": Measure("", _mean_cost, cost),
-    "index": Measure("", lambda run, exhibit: run.record.best_index, WHOLE),
-    "nodes": Measure("nodes", lambda run, exhibit: run.record.evaluations or None, WHOLE),
-    "steps": Measure("steps a climb", _detail("steps_per_climb"), ONE_DECIMAL),
-    "optimum": Measure("", _detail("optimum"), cost),
-    "cities": Measure("cities", _detail("cities"), WHOLE),
-    "process": Measure("%", _process),
-    "transfers": Measure("%", lambda run, exhibit: run.part("transfer_s")),
-    "kernel": Measure("%", lambda run, exhibit: run.part("kernel_s")),
-    "communication": Measure("%", _communication),
-    "first_call": Measure("s", _first_call),
-    "streamed": Measure("B", _detail("streamed_bytes"), lambda count: size(int(count))),
-    "load_efficiency": Measure("%", _counter("load_efficiency", 100)),
-    "warp_efficiency": Measure("%", _counter("warp_efficiency", 100)),
-    "ipc": Measure("instructions/clock", _counter("ipc"), TWO_DECIMALS),
-    "tuning": Measure("s", _detail("tuning_s")),
-    "charged": Measure("s", _charged),
-    "energy": Measure("J", _energy),
+    "seconds": Measure(_seconds),
+    "milliseconds": Measure(_milliseconds),
+    "rate": Measure(lambda run, exhibit: run.rates(), rate),
+    "evaluations": Measure(_evaluations, rate),
+    "cost": Measure(_best, cost),
+    "gap": Measure(_gap, TWO_DECIMALS),
+    "mean_cost": Measure(_mean_cost, cost),
+    "index": Measure(lambda run, exhibit: run.record.best_index, WHOLE),
+    "nodes": Measure(lambda run, exhibit: run.record.evaluations or None, WHOLE),
+    "steps": Measure(_detail("steps_per_climb"), ONE_DECIMAL),
+    "optimum": Measure(_detail("optimum"), cost),
+    "cities": Measure(_detail("cities"), WHOLE),
+    "process": Measure(_process),
+    "transfers": Measure(lambda run, exhibit: run.part("transfer_s")),
+    "kernel": Measure(lambda run, exhibit: run.part("kernel_s")),
+    "communication": Measure(_communication),
+    "first_call": Measure(_first_call),
+    "streamed": Measure(_detail("streamed_bytes"), lambda count: size(int(count))),
+    "load_efficiency": Measure(_counter("load_efficiency", 100)),
+    "warp_efficiency": Measure(_counter("warp_efficiency", 100)),
+    "ipc": Measure(_counter("ipc"), TWO_DECIMALS),
+    "tuning": Measure(_detail("tuning_s")),
+    "charged": Measure(_charged),
+    "energy": Measure(_energy),
 }
 """Measures by their names in papers' files."""

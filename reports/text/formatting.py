@@ -37,11 +37,6 @@ def grouped(value: object) -> str:
     return f"{value:,}" if isinstance(value, (int, float)) else str(value if value is not None else "")
 
 
-def counted(count: int, what: str) -> str:
-    """Return a number of things: 1 run, 1,200 runs."""
-    return f"{grouped(count)} {what}{'' if count == 1 else 's'}"
-
-
 def span(first: str, last: str) -> str:
     """Return a range as text: 3 to 7, or 3 for equal ends."""
     return first if first == last else f"{first} to {last}"

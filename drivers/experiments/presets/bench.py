@@ -15,7 +15,7 @@ from core.errors import UserError
 from core.instances.errors import InstanceError
 from core.program_parser import invocation
 from drivers.cli.exit_codes import DONE, FAILED
-from drivers.cli.messages import set_quiet
+from drivers.cli.messages import print_error, set_quiet
 from drivers.experiments.baselines import in_turns, run_with_baselines
 from drivers.experiments.c_programs import PROGRAMS, CProgramCase, compiler_obstacle
 from drivers.experiments.case import Case
@@ -206,7 +206,7 @@ def write_page(found: Sequence[InstanceRuns], family: str, records: Path, made_b
         failures.append(f"{error}. No report was written; the records are in {records}")
     print(*paths, sep="\n", end="\n" * bool(paths))
     for failure in failures:
-        print(f"error: {failure}", file=sys.stderr)
+        print_error(failure)
     return FAILED if failures else DONE
 
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from core.errors import UserError
 from drivers.cli.exit_codes import DONE, FAILED
-from drivers.cli.messages import set_quiet
+from drivers.cli.messages import print_error, set_quiet
 from drivers.experiments.baselines import baseline_again, run_with_baselines
 from drivers.experiments.best_core import run_best_core
 from drivers.experiments.case import PIN_CORES, Case
@@ -163,7 +163,7 @@ def plan_instances(
     if not works and len(wrong) == 1:
         raise next(iter(wrong.values()))
     for message in wrong:
-        print(f"error: {message}", file=sys.stderr)
+        print_error(message)
     if not works:
         raise UserError(f"--instance: none of {', '.join(missing)} can be compared, expected at least one")
     return works, list(missing)
@@ -220,17 +220,17 @@ def compared(ran: ComparisonRun) -> list[RateSection]:
 
 def conclude(ran: ComparisonRun, folder: Path, made_by: str = "") -> int:
     if not any(section.records for section in ran.sections):
-        print("error: nothing ran, so there is nothing to compare", file=sys.stderr)
+        print_error("nothing ran, so there is nothing to compare")
         return FAILED
     try:
         sections = compared(ran)
     except (UnequalWorkError, RecordError) as error:
         # Our own programs made the records: no user error.
-        print(f"error: {error}. No report was written; the records are in {ran.records}", file=sys.stderr)
+        print_error(f"{error}. No report was written; the records are in {ran.records}")
         return FAILED
     paths = comparison_page.write(sections, folder, ran.name, made_by)
     print(*comparison_page.lines(sections, made_by), f"report: {paths[0]}", sep="\n")
     wrong = [row for section in sections for row in section.not_run if row.wrong]
     for row in wrong:
-        print(f"error: {row}", file=sys.stderr)
+        print_error(str(row))
     return FAILED if wrong else DONE

@@ -11,7 +11,7 @@ from pathlib import Path
 from core.errors import UserError
 from core.program_parser import invocation
 from drivers.cli.exit_codes import DONE, FAILED
-from drivers.cli.messages import set_quiet
+from drivers.cli.messages import print_error, set_quiet
 from drivers.experiments.baselines import baseline_again, run_with_baselines
 from drivers.experiments.best_core import run_best_core
 from drivers.experiments.case import Case
@@ -53,7 +53,7 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
             work = plan_work(workload, words, [0], 1, records, peers=False, measure=options.seconds_each)[0]
             plans[workload.name] = order([work.on(one) for one in configurations])
         except UserError as error:
-            print(f"error: {workload.name}: {error}", file=sys.stderr)
+            print_error(f"{workload.name}: {error}")
             failures.append(f"{workload.name}: {error}")
     cases = [case for plan in plans.values() for case in plan]
     if options.dry_run:
@@ -95,14 +95,14 @@ def run_workload(run: PlanRun, name: str, plan: Sequence[Case]) -> tuple[list[Ra
         sections = rate_sections(records)
     except (UnequalWorkError, RecordError) as error:
         # Our own programs made the records: no user error.
-        print(f"error: {name}: {error}", file=sys.stderr)
+        print_error(f"{name}: {error}")
         return [], [*failures, f"{name}: {error}"]
     return sections, [*failures, *(f"{name} on {one}" for section in sections for one in section.not_run)]
 
 
 def write_overview(sections: Sequence[RateSection], failures: Sequence[str], folder: Path, made_by: str) -> int:
     if not sections:
-        print("error: no workload has a run to show", file=sys.stderr)
+        print_error("no workload has a run to show")
         return FAILED
     print("", *overview.lines(sections, failures, made_by), sep="\n")
     for path in overview.write(sections, folder, failures, made_by):

@@ -15,7 +15,7 @@ import backends
 from core.errors import UserError
 from core.program_parser import invocation
 from drivers.cli.exit_codes import DONE, FAILED
-from drivers.cli.messages import print_note, set_quiet
+from drivers.cli.messages import print_error, print_note, set_quiet
 from drivers.experiments.baselines import run_with_baselines
 from drivers.experiments.case import Case, counted_environment, is_counted
 from drivers.experiments.estimate import START_S
@@ -213,7 +213,7 @@ def write_report(
         paths = pages_paper.write(paper, shown, counted, after.records.parent, missing=missing, made_by=made_by)
     except (UnequalWorkError, RecordError) as error:
         # Our own programs made the records: no user error.
-        print(f"error: {error}. No report was written; the records are in {after.records}", file=sys.stderr)
+        print_error(f"{error}. No report was written; the records are in {after.records}")
         return FAILED
     print("", *paths, sep="\n")
     doubted = dict.fromkeys(
@@ -229,7 +229,7 @@ def write_report(
         print_note(line)
     errors = [*failed, *doubted, *(() if is_lenient else gaps)]
     for line in errors:
-        print(f"error: {line}", file=sys.stderr)
+        print_error(line)
     return FAILED if errors else DONE
 
 
