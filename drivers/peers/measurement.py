@@ -49,8 +49,7 @@ class PeerRace:
         self.peer, self.task = peer, task
         self.limits = _limits(peer, task)
         self.starts: list[float] = []
-        self.runs: list[list[tuple[float, PeerAnswer]]] = [[] for _ in self.limits]
-        self.costs: list[tuple[int, ...]] = [() for _ in self.limits]
+        self.runs: list[list[tuple[float, PeerAnswer, int]]] = []
         why_not = peer.refuses(task.problem)
         self.found = None if why_not is not None else peer.find()
         self.failure = f"left out: {why_not}" if why_not is not None else ""
@@ -64,33 +63,31 @@ class PeerRace:
         try:
             with tempfile.TemporaryDirectory(prefix="onekernel-peer-") as folder:
                 startup_s, timed = _solved(self.peer, self.found[0], Path(folder), self.task, self.limits, seed)
-            costs = [_cost(self.peer, self.task.problem, answer) for _, answer in timed]
+            run = [(took_s, answer, _cost(self.peer, self.task.problem, answer)) for took_s, answer in timed]
         except PeerError as error:
             self.failure = f"failed: {error}"
             return
         self.starts.append(startup_s)
-        for k, one in enumerate(timed):
-            self.runs[k].append(one)
-            self.costs[k] += (costs[k],)
+        self.runs.append(run)
 
     def measured(self) -> PeerMeasurement:
         peer, is_package = self.peer, isinstance(self.peer, PeerPackage)
         nothing = PeerMeasurement(peer.name, kind=peer.kind, failure=self.failure)
         if self.failure or not self.starts or self.found is None:
             return nothing
-        medians = [statistics.median(seconds for seconds, _ in runs) for runs in self.runs]
-        startup_s = statistics.median(self.starts)
-        answers = [answer for _, answer in self.runs[0]]
+        by_limit, startup_s = [*zip(*self.runs, strict=True)], statistics.median(self.starts)
+        medians = [statistics.median(seconds for seconds, _, _ in runs) for runs in by_limit]
+        costs = [tuple(cost for _, _, cost in runs) for runs in by_limit]
         return nothing._replace(
             version=self.found[1],
-            proved=all(answer.proved for answer in answers),
-            cost=peer.subject.worst(self.costs[0]),
+            proved=all(answer.proved for _, answer, _ in by_limit[0]),
+            cost=peer.subject.worst(costs[0]),
             solve_s=medians[0] if is_package else max(0.0, medians[0] - startup_s),
             startup_s=startup_s,
-            time_to_cost_s=_to_cost(peer, self.costs, medians, self.task.cost),
+            time_to_cost_s=_to_cost(peer, costs, medians, self.task.cost),
             time_limit_s=self.limits[0] if isinstance(peer, PeerPackage) and peer.timed else None,
-            repetitions=len(answers),
-            costs=self.costs[0],
+            repetitions=len(self.runs),
+            costs=costs[0],
         )
 
 

@@ -22,7 +22,7 @@ from reports.pages.comparison import ratio_text
 from reports.pages.markdown import fill, written_into
 from reports.papers.files import load, names
 from reports.plots.style import pyplot
-from reports.rates import ALL_CORES
+from reports.rates import ALL_CORES, days_of
 from reports.records.files import Record, load_existing, merge
 from reports.records.programs import is_stale
 from reports.text.formatting import machine, span
@@ -169,13 +169,12 @@ def _ranges(ratios: pandas.Series[float], base: str) -> list[str]:
 def _index_entry(
     page: GalleryReport, records: Sequence[Record], files: Sequence[Path], findings: Sequence[str]
 ) -> dict[str, object]:
-    days = sorted(one.started_at[:10] for record in records for one in record.repetitions if one.started_at)
     return {
         "title": OTHERS[page.name] if page.name in OTHERS else load(page.name).title,
         "page": files[0].name,
         "picture": next((path.name for path in files if path.suffix == ".svg"), ""),
         "findings": findings,
         "machine": machine(max(records, key=lambda record: record.repetitions[0].started_at or "").environment),
-        "dates": span(days[0], days[-1]) if days else "",
+        "dates": days_of(records),
         "records": f"{page.name}.jsonl",
     }

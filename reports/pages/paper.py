@@ -18,9 +18,9 @@ from reports.papers.paper import Column, Exhibit, Paper
 from reports.papers.placement import has_run, run_choice
 from reports.papers.verdicts import NOT_RUN, UNTESTED, Verdict, verdict
 from reports.plots.exhibits import draw
-from reports.rates import BUSY_CORES
+from reports.rates import BUSY_CORES, days_of
 from reports.records.files import Record, RecordError
-from reports.text.formatting import duration, grouped, listed, per_cent, span
+from reports.text.formatting import duration, grouped, listed, per_cent
 from reports.text.tables import TextTable
 
 if TYPE_CHECKING:
@@ -235,10 +235,9 @@ def _ours(runs: Sequence[PaperRun]) -> str:
     where = max(runs, key=lambda run: run.started_at).record.environment
     gpus = [gpu_name(str(one.details.get("device_name"))) for one in records if one.device_kind == "gpu"]
     cores = f"{where.get('cores') or 'the'} cores of {where.get('cpu_model') or 'a processor that is not recorded'}"
-    days = sorted(one.started_at[:10] for record in records for one in record.repetitions if one.started_at)
     commits = dict.fromkeys(str(one.environment.get("commit") or "outside a checkout") for one in records)
-    when = [span(days[0], days[-1])] if days else []
-    return ", ".join([listed([*dict.fromkeys(gpus), cores]), "one host", *when, f"onekernel {listed([*commits])}"])
+    words = listed([*dict.fromkeys(gpus), cores]), "one host", days_of(records), f"onekernel {listed([*commits])}"
+    return ", ".join(filter(None, words))
 
 
 def _busy(runs: Sequence[PaperRun]) -> str:

@@ -76,13 +76,11 @@ class EnvironmentValues(TypedDict, total=False):
     hardware_threads: AtLeastOne | None
     cpu_mhz_nominal: AtLeastOne | None
     cpu_mhz_max: AtLeastOne | None
-    memory_gib: Count | None
     gpus: Annotated[list[Name], Meta(description="a list of names")] | None
     host_count: AtLeastOne | None
     host: Name | None
     emulated_network: Name | None
     emulated_hosts: AtLeastOne | None
-    packages: Annotated[dict[str, Any], Meta(description="an object")] | None
 
 
 class DetailValues(TypedDict, total=False):

@@ -276,6 +276,11 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
             raise RecordError(f"{origin}: {error}") from None
 
 
+def parameters_text(values: Mapping[str, Any]) -> str:
+    """Return parameters of a run as text in reports."""
+    return ", ".join(f"{name} = {value}" for name, value in sorted(values.items()))
+
+
 def identity(run: Mapping[str, Any]) -> str:
     """Return a text that only repetitions of one run share.
 
