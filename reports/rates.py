@@ -17,7 +17,6 @@ from reports.records.environment import EMULATED_HOSTS, EMULATED_NETWORK
 from reports.records.files import Record, RecordError, group_by, merge, require_equal_work
 from reports.records.meters import LEAST_UPDATES
 from reports.statistics.medians import median_interval
-from reports.text.formatting import span
 
 if TYPE_CHECKING:
     import pandas
@@ -257,12 +256,6 @@ def _kind(record: Record) -> str:
 def _algorithm(record: Record) -> str:
     """Return the settings that change the algorithm: only runs of equal ones have a ratio."""
     return ", ".join(f"{name} {record.execution.get(name)}" for name in ALGORITHM_SETTINGS)
-
-
-def days_of(records: Iterable[Record]) -> str:
-    """Return the days of runs as a range; empty if none is recorded."""
-    days = sorted(one.started_at[:10] for record in records for one in record.repetitions if one.started_at)
-    return span(days[0], days[-1]) if days else ""
 
 
 def short_name(record: Record) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -116,6 +116,12 @@ def busy_sentence(sections: Sequence[RateSection]) -> str:
 def busy_text(busy: float, run: Record) -> str:
     cores = run.environment.get("cores")
     return f"Busy host: other programs kept {busy:.1f}{f' of {cores}' if cores else ''} cores busy."
+
+
+def days_of(records: Iterable[Record]) -> str:
+    """Return the days of runs as a range; empty if none is recorded."""
+    days = sorted(one.started_at[:10] for record in records for one in record.repetitions if one.started_at)
+    return formatting.span(days[0], days[-1]) if days else ""
 
 
 def not_run_text(not_run: Sequence[NotRun]) -> str:

@@ -18,11 +18,11 @@ import msgspec
 from core.errors import UserError
 from reports.pages import overview, ranks
 from reports.pages import paper as pages_paper
-from reports.pages.comparison import ratio_text
+from reports.pages.comparison import days_of, ratio_text
 from reports.pages.markdown import fill, written_into
 from reports.papers.files import load, names
 from reports.plots.style import pyplot
-from reports.rates import ALL_CORES, days_of
+from reports.rates import ALL_CORES
 from reports.records.files import Record, load_existing, merge
 from reports.records.programs import is_stale
 from reports.text.formatting import machine, span

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.errors import UserError
-from reports.pages.comparison import busy_text
+from reports.pages.comparison import busy_text, days_of
 from reports.pages.markdown import fill, remove_files, written_into
 from reports.papers.cells import NARROW, NARROW_RATIO, as_number, exhibit_frame, gpu_name, runs_of
 from reports.papers.files import papers_of_workload
@@ -18,7 +18,7 @@ from reports.papers.paper import Column, Exhibit, Paper
 from reports.papers.placement import has_run, run_choice
 from reports.papers.verdicts import NOT_RUN, UNTESTED, Verdict, verdict
 from reports.plots.exhibits import draw
-from reports.rates import BUSY_CORES, days_of
+from reports.rates import BUSY_CORES
 from reports.records.files import Record, RecordError
 from reports.text.formatting import duration, grouped, listed, per_cent
 from reports.text.tables import TextTable
