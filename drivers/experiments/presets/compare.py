@@ -113,7 +113,7 @@ def run_comparison(workload: Workload[Any], options: argparse.Namespace, rest: S
     in_turn = options.executor == EXECUTORS[0] and not options.parallel
     order = baseline_again if in_turn else list
     cases = [case for work in works for case in order(place_work(work, configurations, options))]
-    plan = ExperimentPlan(cases, records, [str(one) for one in not_run], options.rerun, options.executor != "local")
+    plan = ExperimentPlan(cases, records, not_run, options.rerun, options.executor != "local")
     if options.dry_run:
         plan.show_commands()
         return ComparisonRun([], False, missing, name, records)

@@ -57,8 +57,7 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
             failures.append(f"{workload.name}: {error}")
     cases = [case for plan in plans.values() for case in plan]
     if options.dry_run:
-        not_run = [str(one) for one in not_here]
-        ExperimentPlan(cases, records, not_run, options.rerun, executor.elsewhere).show_commands()
+        ExperimentPlan(cases, records, not_here, options.rerun, executor.elsewhere).show_commands()
         return DONE
     run = PlanRun(len(cases), executor, wait_until_idle if executor.in_turn and not options.busy else None)
     sections = []
