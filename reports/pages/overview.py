@@ -89,8 +89,7 @@ def _rate_text(section: RateSection, kind: str) -> str:
     if run is None:
         return ""
     rate, unit = formatting.rate(run["rate"], DIGITS), section.proof.work_unit
-    amount = f"{rate} {unit}/s" if kind == ONE_CORE else rate
-    return f"{amount} {comparison.deviation_text(run)}".rstrip().replace(" ", "\xa0")
+    return comparison.with_deviation(f"{rate} {unit}/s" if kind == ONE_CORE else rate, run)
 
 
 def _number(run: pandas.Series[Any] | None, column: str, form: Callable[[float], str]) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.errors import UserError
-from reports.pages.comparison import deviation_text, ratio_text
+from reports.pages.comparison import ratio_text, with_deviation
 from reports.pages.markdown import fill, remove_files, written_into
 from reports.plots import ranks as rank_plot
 from reports.rates import ALGORITHM_SETTINGS, GROWING, is_measured, rates_of, short_name, work_of_a_rank
@@ -93,7 +93,10 @@ def rank_table(works: Sequence[RankRates]) -> TextTable:
     columns: dict[str, Callable[[RankRates], str]] = {
         "workload": lambda work: _name(work, works),
         "unit": lambda work: f"{work.record.work_unit}/s",
-        **{f">{count}": cell(count, _rate_text) for count in counts},
+        **{
+            f">{count}": cell(count, lambda rate: with_deviation(formatting.rate(rate["rate"]), rate))
+            for count in counts
+        },
         **{f">× with {count}": cell(count, lambda rate: ratio_text(rate["gain"])) for count in counts[1:]},
         ">communication": cell(counts[-1], lambda rate: formatting.per_cent(_known(rate["communication"]))),
     }
@@ -108,7 +111,7 @@ def _name(work: RankRates, works: Sequence[RankRates]) -> str:
 
 
 def _rate_text(rate: pandas.Series[float]) -> str:
-    return f"{formatting.rate(rate['rate'])} {deviation_text(rate)}".rstrip().replace(" ", "\xa0")
+    return with_deviation(formatting.rate(rate["rate"]), rate)
 
 
 def _known(share: float) -> float | None:

@@ -33,5 +33,4 @@ def modelled_seconds(run: PaperRun, exhibit: Exhibit, cluster: ModelledCluster) 
         speed = Speed(core_s / iterations / neighbours, SYNCHRONISATION_S)
         return iterations * iteration_s(neighbours, speed, network, cluster.ranks)
 
-    low, high = (None if end is None else on_cluster(end) for end in (seconds.low, seconds.high))
-    return Estimate(on_cluster(seconds.value), low, high)
+    return seconds.changed(on_cluster)

@@ -94,10 +94,8 @@ def _curve_styles(plot: Plot, shown: pandas.DataFrame) -> dict[str, dict[str, An
         colours = {_colour(cell) for _, cell in cells.iterrows()}
         colour = colours.pop() if len(colours) == 1 else SEVERAL
         number = used[colour] = used.get(colour, -1) + 1
-        if colour == GREYS[0]:
-            styles[key] = {"color": GREYS[number], "marker": style.MARKERS[number], "hatch": ""}
-        else:
-            styles[key] = {"color": colour, "marker": style.MARKERS[number], "hatch": HATCHES[number]}
+        look = (GREYS[number], "") if colour == GREYS[0] else (colour, HATCHES[number])
+        styles[key] = {"color": look[0], "marker": style.MARKERS[number], "hatch": look[1]}
     return styles
 
 

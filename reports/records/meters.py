@@ -19,8 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 T = TypeVar("T")
 GPU_ENERGY = "gpu_nvml"
 PACKAGE_ENERGY = "package_rapl"
-ENERGY_SOURCES = {GPU_ENERGY: "gpu (NVML)", PACKAGE_ENERGY: "processor package (RAPL)"}
-"""Descriptions of sources of joules, by their keys in a record."""
+"""Sources of joules: their keys in a record."""
 
 MOST_PROCESSORS = 16
 """Most processors with clocks read, evenly spread: reading hundreds of files takes milliseconds."""
