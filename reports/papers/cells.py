@@ -83,7 +83,7 @@ def published_figure(exhibit: Exhibit, row: ExhibitRow, key: str, part: str) -> 
     return None
 
 
-def as_number(figure: Any) -> float | None:
+def as_number(figure: float | str) -> float | None:
     """Return a published figure as a number; None for a text."""
     try:
         return float(figure)

@@ -157,7 +157,7 @@ def _detail(name: str) -> Callable[[PaperRun, Exhibit], float | None]:
     return lambda run, exhibit: run.record.details.get(name)
 
 
-def _entries(record: Record, found: Any, what: str, place: str, key: str) -> Sequence[Mapping[str, Any]]:
+def _entries(record: Record, found: object, what: str, place: str, key: str) -> Sequence[Mapping[str, Any]]:
     """Return a list of a record's details. Raises `RecordError` if it is none, or an entry of it lacks the key."""
     if not isinstance(found, list | tuple) or not all(isinstance(one, dict) and key in one for one in found):
         raise RecordError(f"{record.label}: expected a list of {what} in details.{place}, found {found!r}")
