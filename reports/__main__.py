@@ -16,7 +16,7 @@ from reports.papers.files import papers_of_workload
 from reports.rates import rate_sections
 from reports.records import frame, iohprofiler
 from reports.records.files import Record, RecordError, UnequalWorkError, distinct, load
-from reports.records.parameters import parameters_text
+from reports.records.schema import parameters_text
 
 
 def main(argv: Sequence[str] | None = None) -> int:

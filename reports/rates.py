@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from reports.records import frame
-from reports.records.environment import EMULATED_HOSTS, EMULATED_NETWORK
+from reports.records.environment import EMULATED_HOSTS, EMULATED_NETWORK, host_of
 from reports.records.files import Record, RecordError, group_by, merge, require_equal_work
 from reports.records.meters import LEAST_UPDATES
-from reports.statistics.medians import median_interval
+from reports.records.schema import Repetition
+from reports.statistics.medians import LEAST_FOR_COVERAGE, median_interval
 
 if TYPE_CHECKING:
     import pandas
@@ -31,6 +32,7 @@ ALGORITHM_SETTINGS = ("mapping", "evaluation", "bound")
 """Execution settings that change the algorithm of a run, and not its result."""
 GROWING = ("walks", "climbers", "ants")
 """Parameters that grow with the ranks in weak scaling."""
+INTERRUPTED = "the measurement of its rate was interrupted"
 BEST_CORE = "best_core_of"
 """Entry of a record's details: the workload that it is the best one-core algorithm for, and its name."""
 
@@ -94,19 +96,24 @@ def rate_sections(records: Iterable[Record], not_run: Sequence[NotRun] = (), why
     """
     merged = merge(records)
     runs = [run for run in merged if BEST_CORE not in run.details]
-    best = [run for run in merged if BEST_CORE in run.details and run.verified]
+    best = [run for run in merged if BEST_CORE in run.details and run.verified and is_measured(run)]
     if len({run.workload for run in runs}) > 1:
         names = ", ".join(dict.fromkeys(run.workload for run in runs))
         raise RecordError(f"found records of {names}: expected those of one workload")
-    confirmed = [run for run in runs if run.verified and run.repetitions]
+    confirmed = [run for run in runs if run.verified and is_measured(run)]
     if not confirmed:
-        raise RecordError("no records to compare" + (": the NumPy scorer confirmed none of them" if runs else ""))
+        unconfirmed = runs and not any(run.verified for run in runs)
+        why = "the NumPy scorer confirmed none of them" if unconfirmed else INTERRUPTED if runs else ""
+        raise RecordError(f"no records to compare{why and f': {why}'}")
     wrong = [
         NotRun(run.backend, run.device, run.ranks, "the NumPy scorer did not confirm its best cost", wrong=True)
         for run in runs
         if not run.verified
     ]
-    places = group_by(confirmed, lambda run: [run.instance_sha256, run.environment.get("host")])
+    wrong += [
+        NotRun(run.backend, run.device, run.ranks, INTERRUPTED) for run in runs if run.verified and not is_measured(run)
+    ]
+    places = group_by(confirmed, lambda run: [run.instance_sha256, host_of(run.environment)])
     return [_section(place, [*wrong, *not_run] if place is places[0] else [], why, best) for place in places]
 
 
@@ -121,8 +128,8 @@ def _section(runs: Sequence[Record], not_run: Sequence[NotRun], why: str, best: 
         require_equal_work(alike)
     # Of several versions of the project or its packages, the last counts.
     last = {(_place(run), str(run.parameters), run.seed): run for run in runs}
-    here = compared_workload(runs[0]), runs[0].instance, runs[0].environment.get("host")
-    of_problem = [run for run in best if (compared_workload(run), run.instance, run.environment.get("host")) == here]
+    here = compared_workload(runs[0]), runs[0].instance, host_of(runs[0].environment)
+    of_problem = [run for run in best if (compared_workload(run), run.instance, host_of(run.environment)) == here]
     best_core = of_problem[-1] if of_problem else None
     return RateSection([*last.values()], rates_of([*last.values()]), not_run, why, best_core)
 
@@ -220,16 +227,32 @@ def _joules(warm: pandas.DataFrame) -> float:
 def _warm(rows: pandas.DataFrame) -> pandas.DataFrame:
     """Return the repetitions of a rate: of a baseline those before and after the others, else the last measurement.
 
-    Without a measured rate: all repetitions of a fixed amount but the first, cold one, if there are others.
+    Before and after have equal numbers, so that the longer measurement does not decide the median. An interrupted
+    measurement does not count. Without a measured rate: all repetitions of a fixed amount but the first, cold one, if
+    there are others.
     """
     rates = rows[rows["kind"] == "rate"]
+    rates = rates[rates.groupby(["record", "turn"])["kind"].transform("size") >= LEAST_FOR_COVERAGE]
     if rates.empty:
-        fixed = rows[rows["kind"].isin(["fixed", "proof"])]
+        fixed = rows[rows["kind"] == "fixed"]
         later = fixed[fixed["repetition"] > 1]
         return fixed if later.empty else later
     is_baseline = (rows["device_kind"].iloc[0], rows["ranks"].iloc[0]) == ("core", 1)
     last = rates.groupby("record")["turn"].transform("max")
-    return rates[rates["turn"] >= last - (1 if is_baseline else 0)]
+    counted = rates[rates["turn"] >= last - (1 if is_baseline else 0)]
+    turns = counted.groupby(["record", "turn"])["kind"]
+    fewest = turns.transform("size").groupby(counted["record"]).transform("min")
+    return counted[turns.cumcount() < fewest]
+
+
+def complete_turns(record: Record) -> list[list[Repetition]]:
+    """Return the repetitions of each complete measurement of the rate, in order; empty without one."""
+    return [turn for turn in record.turns() if len(turn) >= LEAST_FOR_COVERAGE]
+
+
+def is_measured(record: Record) -> bool:
+    """Return True if a record has a rate: a complete measurement, or a fixed amount; a proof alone is none."""
+    return bool(complete_turns(record)) or any(one.kind == "fixed" for one in record.repetitions)
 
 
 def drift(record: Record) -> float:

@@ -80,7 +80,7 @@ def duration(text: str) -> str:
 
 
 def minutes_of(time: str) -> int:
-    """Return a time of `TIME` in minutes, rounded up as Slurm does; 0 stands for no limit."""
+    """Return a time of `TIME` in minutes, rounded up as Slurm does; 0 is no limit."""
     days, _, rest = time.rpartition("-")
     numbers = [int(number) for number in rest.split(":")]
     # The first number is hours after days, or if there are three.

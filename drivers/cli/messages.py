@@ -38,8 +38,12 @@ def print_note(text: str) -> None:
         print(f"note: {text}", file=sys.stderr, flush=True)
 
 
-def print_status(text: str, end: str = "\n") -> None:
+def print_error(text: str) -> None:
+    print(f"error: {text}", file=sys.stderr)
+
+
+def print_status(text: str) -> None:
     if are_logged.get():
         logger().info(text)
     elif not _quiet:
-        print(text, end=end, flush=True)
+        print(text, flush=True)

@@ -211,8 +211,8 @@ def print_tables(measured: ClusterMeasurement) -> None:
     print(f"{len(ranks)} ranks on {hosts}, {versions['mpi']}, Python {versions['python']}")
     for table in check_tables(measured):
         print(f"\n{table.terminal()}")
-    for caution in find_anomalies(ranks):
-        print_note(caution)
+    for anomaly in find_anomalies(ranks):
+        print_note(anomaly)
 
 
 if __name__ == "__main__":

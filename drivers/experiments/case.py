@@ -13,7 +13,6 @@ from drivers.experiments.configurations import ONE_CORE, Configuration
 from drivers.runs.measuring import MeasuringRule
 from drivers.workload.declaration import Task, Workload
 from drivers.workload.run_time import RepetitionWork
-from reports.rates import NotRun
 from reports.records.environment import emulated_hosts
 from reports.records.files import Record, merge
 
@@ -144,12 +143,10 @@ class Case:
             inherited |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         return inherited
 
-    def records_among(
-        self, records: Iterable[Record], machine: Mapping[str, Any], *, alike: bool = False
-    ) -> list[Record]:
+    def records_among(self, records: Iterable[Record], machine: Mapping[str, Any]) -> list[Record]:
         """Return this case's records on a machine and version, one for each seed, of the host with most repetitions.
 
-        ``machine`` is from `counted_environment`. With `alike`, also runs with other options but equal recorded work.
+        ``machine`` is from `counted_environment`.
         """
         where = self.configuration
         key = where.backend, where.recorded, where.ranks, self.workload.name, self.task.problem.sha256
@@ -158,15 +155,12 @@ class Case:
             for one in records
             if (one.backend, one.device, one.ranks, one.workload, one.instance_sha256) == key
             and emulated_hosts(one.environment) == where.emulated
-            and (
-                one.details.get("options") == self.asked
-                or (alike and self.asked.items() <= {**one.parameters, **one.execution}.items())
-            )
+            and one.details.get("options") == self.asked
             and one.seed in self.seeds
             and is_counted(one, machine)
         )
         most = {one.seed: one for one in sorted(runs, key=lambda one: len(one.repetitions))}
-        return [one for one in runs if alike or most[one.seed] is one]
+        return [one for one in runs if most[one.seed] is one]
 
     def is_complete(self, records: Sequence[Record]) -> bool:
         return {one.seed for one in records if self.is_done(one)} == set(self.seeds)
@@ -179,10 +173,6 @@ class Case:
         # Every measurement but the last is complete: a process begins another only after a complete one.
         last = [one.running_s for one in turns[-1]] if turns else []
         return len(turns) > self.turns or (len(turns) == self.turns and MeasuringRule(self.measure).is_enough(last))
-
-    def not_run(self, reason: str) -> NotRun:
-        where = self.configuration
-        return NotRun(where.backend, where.recorded, where.ranks, reason)
 
 
 def seed_words(seeds: Sequence[int]) -> list[str]:

@@ -105,19 +105,10 @@ def plan_configurations(
     """
     _refuse_unusable(devices, "--backends", backends or ())
     _refuse_unusable(devices, "--rank-backend", [rank_backend] if rank_backend else ())
-    configurations: list[Configuration] = []
-    not_run: list[NotRun] = []
-    for device in devices:
-        if backends is not None and device.backend not in backends:
-            continue
-        configuration = Configuration.of(device)
-        if backends is None and device.is_reference:
-            continue
-        if device.usable:
-            configurations.append(configuration)
-        else:
-            not_run.append(configuration.not_run(_one_line(device.reason)))
-    configurations.sort(key=lambda one: not one.is_core)
+    chosen = [one for one in devices if (not one.is_reference if backends is None else one.backend in backends)]
+    not_run = [Configuration.of(one).not_run(_one_line(one.reason)) for one in chosen if not one.usable]
+    usable = [Configuration.of(one) for one in chosen if one.usable]
+    configurations = sorted(usable, key=lambda one: not one.is_core)
     if not configurations:
         raise UserError("no backend is usable here: `python -m backends` lists the reasons")
     of_a_rank = configurations[0] if configurations[0].is_core else None
@@ -141,18 +132,14 @@ def with_cores(
     able = [(device.backend, device.device) for device in devices if device.takes_cores]
     chosen: list[Configuration] = []
     for configuration in configurations:
-        if (configuration.backend, configuration.device) not in able:
-            chosen.append(configuration)
-            continue
-        most = configuration.compute_units
-        if max(cores) > most:
+        most, is_able = configuration.compute_units, (configuration.backend, configuration.device) in able
+        if is_able and max(cores) > most:
             raise UserError(f"--cores {max(cores)}: found {most} for {configuration.backend}, expected at most {most}")
-        chosen += [configuration.with_cores(count) for count in sorted(set(cores))]
+        chosen += [configuration.with_cores(count) for count in sorted(set(cores))] if is_able else [configuration]
     if all(configuration.cores is None for configuration in chosen):
         names = " or ".join(dict.fromkeys(backend for backend, _ in able)) or "a backend of all cores"
-        raise UserError(
-            f"--cores: found nothing to run that takes a number of cores, expected {names} among --backends"
-        )
+        expected = f"expected {names} among --backends"
+        raise UserError(f"--cores: found nothing to run that takes a number of cores, {expected}")
     return chosen
 
 
@@ -266,10 +253,11 @@ def plan_hybrid_configurations(
     for mixture in mixtures:
         place = baseline if mixture.cores == 1 else Configuration.of(several).with_cores(mixture.cores)
         mixed = replace(place, ranks=mixture.ranks)
+        reason = obstacle if mixture.ranks > 1 else None
         if mixture.cores > most:
-            not_run.append(mixed.not_run(f"found {most} cores for a rank here, expected {mixture.cores}"))
-        elif obstacle and mixture.ranks > 1:
-            not_run.append(mixed.not_run(obstacle))
+            reason = f"found {most} cores for a rank here, expected {mixture.cores}"
+        if reason:
+            not_run.append(mixed.not_run(reason))
         else:
             configurations.append(mixed)
     return configurations, not_run

@@ -70,8 +70,8 @@ class ExperimentPlan:
     ----------
     records : Path
         File of their records.
-    not_run : list of str
-        Configurations that cannot run, with reasons, a line each.
+    not_run : list
+        Configurations that cannot run, with reasons; each prints as a line.
     rerun : bool
         True to ignore existing records.
     elsewhere : bool
@@ -80,7 +80,7 @@ class ExperimentPlan:
 
     cases: Sequence[Case]
     records: Path
-    not_run: Sequence[str] = field(default_factory=list)
+    not_run: Sequence[object] = field(default_factory=list)
     rerun: bool = False
     elsewhere: bool = False
 
@@ -122,9 +122,8 @@ class ExperimentPlan:
 
     def summary(self) -> str:
         """Return the numbers of cases and recorded ones, and the estimated duration of the rest, as text."""
-        words = (
-            f"{len(self.cases)} run{'s' * (len(self.cases) != 1)}, {len(self.cases) - len(self.left)} recorded already"
-        )
+        count = len(self.cases)
+        words = f"{count} run{'s' * (count != 1)}, {count - len(self.left)} recorded already"
         words += f", {len(self.not_run)} cannot run here" if self.not_run else ""
         if not self.left:
             return words

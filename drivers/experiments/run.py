@@ -46,7 +46,13 @@ class CaseOutcome(NamedTuple):
 
     @property
     def not_run(self) -> NotRun:
-        return self.case.not_run("refused: " * (self.kind == "refused") + self.reason)
+        return self.case.configuration.not_run("refused: " * (self.kind == "refused") + self.reason)
+
+
+def results_of(outcomes: Iterable[CaseOutcome]) -> tuple[list[Record], list[NotRun]]:
+    """Return the records of outcomes, and the cases without a result."""
+    listed = list(outcomes)
+    return [record for one in listed for record in one.records], [one.not_run for one in listed if one.kind != "done"]
 
 
 class PlanRun:
@@ -80,32 +86,31 @@ class PlanRun:
 
     def run(self, cases: Sequence[Case]) -> list[CaseOutcome]:
         """Run the cases that are not recorded; return the outcomes in the order of the cases."""
-        held: list[CaseOutcome] = []
-        ends: list[CaseOutcome] = []
+        outcomes: list[CaseOutcome] = []
         try:
-            for case, finished in self.executor.run(self._left(cases, held)):
+            for case, finished in self.executor.run(self._left(cases, outcomes)):
                 self.ran += 1
                 if not self.executor.in_turn:
                     self._show_case(case)
-                ends.append(self._outcome(case, finished))
+                outcomes.append(self._outcome(case, finished))
         except KeyboardInterrupt:
             print_status(f"\nthe same command continues with the records in {cases[0].records}")
             raise
         order = {id(case): number for number, case in enumerate(cases)}
-        return sorted([*held, *ends], key=lambda one: order[id(one.case)])
+        return sorted(outcomes, key=lambda one: order[id(one.case)])
 
-    def _left(self, cases: Sequence[Case], held: list[CaseOutcome]) -> Iterator[Case]:
-        """Yield cases to run; recorded ones become outcomes."""
+    def _left(self, cases: Sequence[Case], outcomes: list[CaseOutcome]) -> Iterator[Case]:
+        """Yield cases to run; add the outcomes of recorded and refused ones."""
         for case in cases:
             if reason := self.refuses(case):
-                held.append(CaseOutcome(case, [], reason, "refused"))
+                outcomes.append(CaseOutcome(case, [], reason, "refused"))
                 continue
             if self.executor.in_turn:
                 self._show_case(case)
             try:
                 records = self._recorded(case)
             except UnequalWorkError as error:
-                held.append(self._failed(case, str(error), "differs from repetition to repetition"))
+                outcomes.append(self._failed(case, str(error), "differs from repetition to repetition"))
                 continue
             if not case.is_complete(records):
                 if self.wait:
@@ -121,7 +126,7 @@ class PlanRun:
                 print_note(f"{case.records}: recorded without reference solvers; --rerun runs them too")
             if "--history" in case.arguments and any(run.history is None for one in records for run in one.repetitions):
                 print_note(f"{case.records}: recorded without --history; --rerun runs again with it")
-            held.append(CaseOutcome(case, records))
+            outcomes.append(CaseOutcome(case, records))
 
     def _show_case(self, case: Case) -> None:
         self.shown += 1

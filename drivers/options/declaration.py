@@ -157,7 +157,7 @@ class DeclaredByTable:
         Types of further options, which are None by default, by name.
     **values
         Values missing in the table: words for the help by their names there, choices, and types of values; and
-        ``takes``, the class of the library whose objects Python may give as instances.
+        ``takes``, the class of the library's objects that Python may pass as instances.
     """
 
     _table: ClassVar[str] = ""

@@ -13,7 +13,7 @@ import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -49,8 +49,7 @@ class PeerRace:
         self.peer, self.task = peer, task
         self.limits = _limits(peer, task)
         self.starts: list[float] = []
-        self.runs: list[list[tuple[float, PeerAnswer]]] = [[] for _ in self.limits]
-        self.costs: list[tuple[int, ...]] = [() for _ in self.limits]
+        self.runs: list[list[tuple[float, PeerAnswer, int]]] = []
         why_not = peer.refuses(task.problem)
         self.found = None if why_not is not None else peer.find()
         self.failure = f"left out: {why_not}" if why_not is not None else ""
@@ -64,33 +63,31 @@ class PeerRace:
         try:
             with tempfile.TemporaryDirectory(prefix="onekernel-peer-") as folder:
                 startup_s, timed = _solved(self.peer, self.found[0], Path(folder), self.task, self.limits, seed)
-            costs = [_cost(self.peer, self.task.problem, answer) for _, answer in timed]
+            run = [(took_s, answer, _cost(self.peer, self.task.problem, answer)) for took_s, answer in timed]
         except PeerError as error:
             self.failure = f"failed: {error}"
             return
         self.starts.append(startup_s)
-        for k, one in enumerate(timed):
-            self.runs[k].append(one)
-            self.costs[k] += (costs[k],)
+        self.runs.append(run)
 
     def measured(self) -> PeerMeasurement:
         peer, is_package = self.peer, isinstance(self.peer, PeerPackage)
         nothing = PeerMeasurement(peer.name, kind=peer.kind, failure=self.failure)
         if self.failure or not self.starts or self.found is None:
             return nothing
-        medians = [statistics.median(seconds for seconds, _ in runs) for runs in self.runs]
-        startup_s = statistics.median(self.starts)
-        answers = [answer for _, answer in self.runs[0]]
+        by_limit, startup_s = [*zip(*self.runs, strict=True)], statistics.median(self.starts)
+        medians = [statistics.median(seconds for seconds, _, _ in runs) for runs in by_limit]
+        costs = [tuple(cost for _, _, cost in runs) for runs in by_limit]
         return nothing._replace(
             version=self.found[1],
-            proved=all(answer.proved for answer in answers),
-            cost=peer.subject.worst(self.costs[0]),
+            proved=all(answer.proved for _, answer, _ in by_limit[0]),
+            cost=peer.subject.worst(costs[0]),
             solve_s=medians[0] if is_package else max(0.0, medians[0] - startup_s),
             startup_s=startup_s,
-            time_to_cost_s=_to_cost(peer, self.costs, medians, self.task.cost),
+            time_to_cost_s=_to_cost(peer, costs, medians, self.task.cost),
             time_limit_s=self.limits[0] if isinstance(peer, PeerPackage) and peer.timed else None,
-            repetitions=len(answers),
-            costs=self.costs[0],
+            repetitions=len(self.runs),
+            costs=costs[0],
         )
 
 
@@ -132,9 +129,7 @@ def _in_child_process(python: str, request: Sequence[Any], folder: Path, limit: 
     for package in SUITE:
         (folder / package).symlink_to(ROOT / package)
     command = [python, "-P", "-m", "drivers.peers.child", str(asked), str(result)]
-    output = _finished(command, limit, env=os.environ | {"PYTHONPATH": str(folder)})
-    if not result.exists():
-        raise PeerError(f"no result; its last line: {_last_line(output)}")
+    _run(command, limit, result, "result", env=os.environ | {"PYTHONPATH": str(folder)})
     return pickle.loads(result.read_bytes())
 
 
@@ -144,46 +139,30 @@ def _program(peer: PeerProgram, path: str, folder: Path, task: PeerTask, seed: i
 
     def run(name: str, seed: int) -> tuple[float, PeerAnswer]:
         answer = folder / peer.answer_file
-        return _timed([path, *peer.command(folder, name, seed)], folder, answer, task.limit_s), peer.read(answer)
+        answer.unlink(missing_ok=True)
+        command = [path, *peer.command(folder, name, seed)]
+        began = time.perf_counter()
+        _run(command, task.limit_s, answer, "answer", cwd=folder)
+        return time.perf_counter() - began, peer.read(answer)
 
     run("minimal", 1)  # the first run reads the program from the disk
     startup_s, _ = run("minimal", seed)
     return startup_s, [run("instance", seed)]
 
 
-def _timed(command: Sequence[str], folder: Path, answer: Path, limit: float) -> float:
-    """Run a program that must leave a file; return wall-clock seconds."""
-    answer.unlink(missing_ok=True)
-    began = time.perf_counter()
-    output = _finished(command, limit, cwd=folder)
-    seconds = time.perf_counter() - began
-    if not answer.exists():
-        raise PeerError(f"no answer; its last line: {_last_line(output)}")
-    return seconds
-
-
-def _finished(
-    command: Sequence[str], limit: float, cwd: Path | None = None, env: Mapping[str, str] | None = None
-) -> str:
+def _run(command: Sequence[str], limit: float, file: Path, what: str, **place: Any) -> None:
+    """Run a program that must leave a file, with further arguments of `subprocess.run`."""
+    form: dict[str, Any] = {"capture_output": True, "text": True, "errors": "replace"}
     try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=limit,
-            check=False,
-            cwd=cwd,
-            env=env,
-        )
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, timeout=limit, **form, **place)
     except subprocess.TimeoutExpired:
         raise PeerError(f"no answer within {limit:g} s") from None
     except OSError as error:
         raise PeerError(f"cannot be started: {error.strerror}") from None
     if done.returncode:
         raise PeerError(f"ended with code {done.returncode}: {_last_line(done.stderr or done.stdout)}")
-    return done.stdout
+    if not file.exists():
+        raise PeerError(f"no {what}; its last line: {_last_line(done.stdout)}")
 
 
 def _last_line(text: str) -> str:

@@ -23,7 +23,7 @@ MOST_CIRCUIT = 60
 MOST_MILP = 60
 """Largest number of cities that HiGHS solves to optimality in about a minute."""
 MOST_ROUTE = 1_500
-"""Largest number of cities whose route PyVRP improves in seconds."""
+"""Largest number of cities for which PyVRP improves a route in seconds."""
 MOST_HELD_KARP = 20
 
 Matrix = list[list[int]]

@@ -90,22 +90,21 @@ def select_automatic_device(options: Options, ranks: Communicator, gpus: int) ->
     import backends
     from backends import kept
 
-    name = select_best_backend(ranks.size, ranks.local_rank, gpus)
-    if ranks.local_rank < gpus:
-        device = options.device
-        try:
-            if ranks.size > 1:
-                own = [device.index for device in backends.backend_class(name).devices() if device.kind == "gpu"]
-                if ranks.local_rank >= len(own):
-                    raise backends.Unavailable(
-                        f"{name}: found {len(own)} GPUs, none for rank {ranks.local_rank} of this host"
-                    )
-                device = own[ranks.local_rank]
-            return kept.take(name, device)
-        except backends.Unavailable as error:
-            name = select_best_backend(ranks.size, ranks.local_rank, 0)
-            print_note(f"{error}; {name} instead")
-    return kept.take(name, None)
+    number, device = ranks.local_rank, options.device
+    name = select_best_backend(ranks.size, number, gpus)
+    if number >= gpus:
+        return kept.take(name, None)
+    try:
+        if ranks.size > 1:
+            own = [device.index for device in backends.backend_class(name).devices() if device.kind == "gpu"]
+            if number >= len(own):
+                raise backends.Unavailable(f"{name}: found {len(own)} GPUs, none for rank {number} of this host")
+            device = own[number]
+        return kept.take(name, device)
+    except backends.Unavailable as error:
+        name = select_best_backend(ranks.size, number, 0)
+        print_note(f"{error}; {name} instead")
+        return kept.take(name, None)
 
 
 def device_of_rank(devices: Sequence[DeviceInfo], device: str, local_rank: int) -> str:

@@ -161,7 +161,8 @@ class RateMeasurement:
     def resume(self, repetitions: Sequence[Repetition]) -> str:
         """Take the amount of the last recorded measurement, and complete it if it was interrupted.
 
-        Returns the number of its repetitions as text; empty if another measurement begins.
+        Repetitions of an earlier, smaller budget are too short to continue. Returns the number of its repetitions as
+        text; empty if another measurement begins.
         """
         rates = [one for one in repetitions if one.kind == "rate"]
         if not rates:
@@ -173,10 +174,10 @@ class RateMeasurement:
         else:
             self.work = Work(self.unit.amount, amount)
         seconds = [one.running_s for one in last]
-        is_complete = self.rule.is_enough(seconds)
-        self.turn = last[0].turn + is_complete
-        self.seconds = [] if is_complete else seconds
-        return "" if is_complete else f"{len(seconds)} warm"
+        is_new = self.rule.is_enough(seconds) or max(seconds) < self.rule.shortest_s
+        self.turn = last[0].turn + is_new
+        self.seconds = [] if is_new else seconds
+        return "" if is_new else f"{len(seconds)} warm"
 
     def next_work(self) -> Work | None:
         return self.proof or (None if self.is_done else self.work)

@@ -21,7 +21,7 @@ class RankTimes(NamedTuple):
         Part of the time in communication, 0 to 1.
     read
         Readings of meters and counters: `started_at`, `conditions`, `energy_j`, `energy_update_s` and `bytes_moved` of
-        `reports.records.schema.Repetition`, and `processor_s` of `reports.records.meters.Meter`.
+        `reports.records.schema.Repetition`, and `processor_s` and `gpu` of `reports.records.meters.Meter`.
     """
 
     compile_s: float
@@ -35,10 +35,10 @@ class RankTimes(NamedTuple):
 def of_all_ranks(ranks: Sequence[RankTimes]) -> Repetition:
     """Combine the measurements of all ranks, which compile, synchronise, and then run together.
 
-    Date and conditions are the first rank's; joules and bytes are summed by place. Processor times of all ranks become
-    the load of others.
+    Date and conditions are the first rank's; joules and bytes are summed by place, joules of a GPU that several ranks
+    use once. Processor times of all ranks become the load of others.
     """
-    from reports.records.meters import others_cores
+    from reports.records.meters import GPU_ENERGY, others_cores
     from reports.records.schema import Repetition
 
     slowest = max(ranks, key=lambda one: one.running_s)
@@ -46,6 +46,11 @@ def of_all_ranks(ranks: Sequence[RankTimes]) -> Repetition:
     first = ranks[0].read
     others = others_cores([one.read.get("processor_s") for one in ranks])
     conditions = {**(first.get("conditions") or {}), **({} if others is None else {"others_cores": others})}
+    joules, counted = [], set[str]()
+    for one in ranks:
+        gpu, own = one.read.get("gpu"), one.read.get("energy_j") or {}
+        joules.append({name: drawn for name, drawn in own.items() if name != GPU_ENERGY or gpu not in counted})
+        counted |= {gpu} if gpu else set()
     return Repetition(
         compile_s,
         slowest.transfer_s,
@@ -53,7 +58,7 @@ def of_all_ranks(ranks: Sequence[RankTimes]) -> Repetition:
         compile_s + slowest.running_s,
         started_at=first.get("started_at"),
         conditions=conditions or None,
-        energy_j=sum_by_name(one.read.get("energy_j") for one in ranks),
+        energy_j=sum_by_name(joules),
         energy_update_s=first.get("energy_update_s"),
         bytes_moved=sum_by_name(one.read.get("bytes_moved") for one in ranks),
         rank_s=[one.running_s for one in ranks],

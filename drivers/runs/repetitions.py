@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import statistics
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -15,7 +14,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from drivers.cli.exit_codes import DONE, FAILED
-from drivers.cli.messages import print_note, print_status
+from drivers.cli.messages import print_error, print_note, print_status
 from drivers.cli.progress import progress_bar, progress_callback, rate
 from drivers.runs.checkpointing import RecoveryState, RunCheckpoints
 from drivers.runs.measuring import FixedAmount, RateMeasurement, Work, amount_text, repetition_plan
@@ -183,12 +182,8 @@ class Repetitions:
         known = self.hashes.setdefault(self.work.amount, outcome.hash)
         if known != outcome.hash:
             self.contradicted += 1
-            amount = amount_text(self.work_unit, self.work)
-            print(
-                f"error: {self.run.problem.name}: hash {outcome.hash} of a repetition of {amount}, expected {known} of "
-                "an earlier one",
-                file=sys.stderr,
-            )
+            found = f"hash {outcome.hash} of a repetition of {amount_text(self.work_unit, self.work)}"
+            print_error(f"{self.run.problem.name}: {found}, expected {known} of an earlier one")
         elif self.options.record:
             self.record(spent)
 
@@ -215,11 +210,8 @@ class Repetitions:
         if self.reference_solvers is not None:
             print("\n".join(self.reference_solvers.table()), flush=True)
         if self.contradicted:
-            print(
-                f"error: {self.run.problem.name}: {self.contradicted} of {len(self.communication_shares)} results NOT "
-                "CONFIRMED; recorded and saved anyway",
-                file=sys.stderr,
-            )
+            found = f"{self.contradicted} of {len(self.communication_shares)} results NOT CONFIRMED"
+            print_error(f"{self.run.problem.name}: {found}; recorded and saved anyway")
 
     # --- one repetition ---
 
@@ -258,19 +250,16 @@ class Repetitions:
         communicated_s = self.ranks.seconds + backend.seconds_in_collectives() - communicated_before_s
         share = communicated_s / ran_s if self.ranks.size > 1 and ran_s else 0.0
         # Earlier compilations count for the first repetition; later ones are in its time already.
-        times = (
-            timings.compile_s,
-            timings.transfer_s,
-            timings.kernel_s,
-            before_s + ran_s + compile_s - timings.compile_s,
-        )
+        running_s = before_s + ran_s + compile_s - timings.compile_s
+        times = timings.compile_s, timings.transfer_s, timings.kernel_s, running_s
         timings.compile_s = 0.0
         energy = meter.values["energy_j"]
         if self.ranks.local_rank and energy:
             # The first rank of a host reads the processors' energy.
             energy = {name: joules for name, joules in energy.items() if name != PACKAGE_ENERGY}
         moved = {"host_device": timings.copied_bytes, "between_ranks": self.ranks.sent_bytes}
-        read = {**meter.values, "processor_s": meter.processor_s, "energy_j": energy, "bytes_moved": moved}
+        read = {**meter.values, "processor_s": meter.processor_s, "gpu": meter.gpu}
+        read |= {"energy_j": energy, "bytes_moved": moved}
         if before_s:
             # Readings before the resumption are unknown, and a part would look like the whole.
             read |= {"energy_j": None, "energy_update_s": None, "bytes_moved": None}

@@ -207,7 +207,7 @@ class WorkloadDeclaration(Generic[AnyOptions, AnyProblem, AnySearch, AnyOutcome]
         the problem, also if the user names no instance.
     best_core : tuple of str
         The best one-core algorithm for its problems, if it is another: its name, its program, and options, in which
-        `{cost}` stands for the cost to reach.
+        `{cost}` is the cost to reach.
     scaled : str
         Name of the option that weak scaling multiplies by the number of ranks; empty: there is no weak scaling.
     program : tuple of str

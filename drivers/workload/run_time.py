@@ -63,8 +63,8 @@ class WorkUnit(NamedTuple):
     each : int
         Number of units for 1 of the amount.
     option : str
-        Name of the option that scales the work. Empty if whole runs repeat: tables, exact searches, and searches whose
-        cost per unit depends on the amount.
+        Name of the option that scales the work. Empty if whole runs repeat: tables, exact searches, and searches with
+        a cost per unit that depends on the amount.
     """
 
     name: str = "runs"

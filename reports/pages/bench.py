@@ -6,14 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reports.pages.comparison import (
-    busy_sentence,
-    deviation_text,
-    narrow,
-    rate_table,
-    rate_text,
-    ratio_text,
-)
+from reports.pages.comparison import busy_sentence, narrow, rate_table, rate_text, ratio_text, with_deviation
 from reports.pages.markdown import fill, remove_files, written_into
 from reports.pages.reference_solvers import solver_table
 from reports.rates import RateSection
@@ -40,8 +33,7 @@ def bench_table(sections: Sequence[RateSection]) -> TextTable:
 
 
 def _rate(section: RateSection, rate: pandas.Series[float]) -> str:
-    text = f"{rate_text(rate['rate'])} {section.proof.work_unit}/s {deviation_text(rate)}"
-    return text.rstrip().replace(" ", "\xa0")
+    return with_deviation(f"{rate_text(rate['rate'])} {section.proof.work_unit}/s", rate)
 
 
 def _ratio(ratio: float) -> str:

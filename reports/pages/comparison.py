@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -110,10 +110,18 @@ def _seconds_of_a_run(record: Record) -> float:
 def busy_sentence(sections: Sequence[RateSection]) -> str:
     """Return the load of a busy host as a sentence; empty for an idle one."""
     section = max(sections, key=lambda one: one.busy_cores)
-    if not section.busy_cores:
-        return ""
-    cores = section.proof.environment.get("cores")
-    return f"Busy host: other programs kept {section.busy_cores:.1f}{f' of {cores}' if cores else ''} cores busy."
+    return busy_text(section.busy_cores, section.proof) if section.busy_cores else ""
+
+
+def busy_text(busy: float, run: Record) -> str:
+    cores = run.environment.get("cores")
+    return f"Busy host: other programs kept {busy:.1f}{f' of {cores}' if cores else ''} cores busy."
+
+
+def days_of(records: Iterable[Record]) -> str:
+    """Return the days of runs as a range; empty if none is recorded."""
+    days = sorted(one.started_at[:10] for record in records for one in record.repetitions if one.started_at)
+    return formatting.span(days[0], days[-1]) if days else ""
 
 
 def not_run_text(not_run: Sequence[NotRun]) -> str:
@@ -157,6 +165,11 @@ def deviation_text(rate: pandas.Series[float]) -> str:
     """Return the half width of the 95 % interval of a row's rate, `±7 %`; empty if it is narrow or unknown."""
     low, high = rate["low"], rate["high"]
     return formatting.deviation(Estimate(rate["rate"], low, high), NARROW) if low > 0 else ""
+
+
+def with_deviation(text: str, rate: pandas.Series[float]) -> str:
+    """Return the text of a row's rate with its deviation, without a place for a line break."""
+    return f"{text} {deviation_text(rate)}".rstrip().replace(" ", "\xa0")
 
 
 def _texts(values: pandas.Series[float], form: object) -> list[str]:

@@ -18,14 +18,14 @@ import msgspec
 from core.errors import UserError
 from reports.pages import overview, ranks
 from reports.pages import paper as pages_paper
-from reports.pages.comparison import ratio_text
+from reports.pages.comparison import days_of, ratio_text
 from reports.pages.markdown import fill, written_into
 from reports.papers.files import load, names
 from reports.plots.style import pyplot
 from reports.rates import ALL_CORES
 from reports.records.files import Record, load_existing, merge
 from reports.records.programs import is_stale
-from reports.text.formatting import counted, machine, span
+from reports.text.formatting import machine, span
 from reports.toml_file import DataFile
 
 if TYPE_CHECKING:
@@ -57,7 +57,8 @@ class GalleryReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Return a line with the number of runs with older or unrecorded kernels; empty if there is none."""
         runs = merge(records)
         count = sum(map(is_stale, runs))
-        return f"{STALE}{count:,} of {counted(len(runs), 'run')}; `{self.made_by}` makes new ones." if count else ""
+        of_all = f"{len(runs):,} run{'s' * (len(runs) != 1)}"
+        return f"{STALE}{count:,} of {of_all}; `{self.made_by}` makes new ones." if count else ""
 
 
 def read(folder: Path) -> list[GalleryReport]:
@@ -168,13 +169,12 @@ def _ranges(ratios: pandas.Series[float], base: str) -> list[str]:
 def _index_entry(
     page: GalleryReport, records: Sequence[Record], files: Sequence[Path], findings: Sequence[str]
 ) -> dict[str, object]:
-    days = sorted(one.started_at[:10] for record in records for one in record.repetitions if one.started_at)
     return {
         "title": OTHERS[page.name] if page.name in OTHERS else load(page.name).title,
         "page": files[0].name,
         "picture": next((path.name for path in files if path.suffix == ".svg"), ""),
         "findings": findings,
         "machine": machine(max(records, key=lambda record: record.repetitions[0].started_at or "").environment),
-        "dates": span(days[0], days[-1]) if days else "",
+        "dates": days_of(records),
         "records": f"{page.name}.jsonl",
     }

@@ -12,6 +12,7 @@ from reports.pages.comparison import best_core_cell, ratio_text, wrapped
 from reports.pages.markdown import fill, remove_files, written_into
 from reports.plots import heat_map
 from reports.rates import ALL_CORES, ONE_CORE, RateSection, compared_workload, rate_sections, short_name
+from reports.records.environment import host_of
 from reports.records.files import Record, RecordError, group_by
 from reports.text import formatting
 from reports.text.tables import LINE_BREAK, TERMINAL, TextTable
@@ -37,7 +38,7 @@ def overview_sections(records: Iterable[Record]) -> list[RateSection]:
 
 def hosts(sections: Sequence[RateSection]) -> list[list[RateSection]]:
     """Return the sections of each host."""
-    return group_by(sections, lambda section: section.proof.environment.get("host"))
+    return group_by(sections, lambda section: host_of(section.proof.environment))
 
 
 # --- the table ---
@@ -88,8 +89,7 @@ def _rate_text(section: RateSection, kind: str) -> str:
     if run is None:
         return ""
     rate, unit = formatting.rate(run["rate"], DIGITS), section.proof.work_unit
-    amount = f"{rate} {unit}/s" if kind == ONE_CORE else rate
-    return f"{amount} {comparison.deviation_text(run)}".rstrip().replace(" ", "\xa0")
+    return comparison.with_deviation(f"{rate} {unit}/s" if kind == ONE_CORE else rate, run)
 
 
 def _number(run: pandas.Series[Any] | None, column: str, form: Callable[[float], str]) -> str:

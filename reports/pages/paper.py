@@ -9,17 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.errors import UserError
+from reports.pages.comparison import busy_text, days_of
 from reports.pages.markdown import fill, remove_files, written_into
 from reports.papers.cells import NARROW, NARROW_RATIO, as_number, exhibit_frame, gpu_name, runs_of
 from reports.papers.files import papers_of_workload
 from reports.papers.measures import PaperRun
 from reports.papers.paper import Column, Exhibit, Paper
-from reports.papers.placement import run_choice
+from reports.papers.placement import has_run, run_choice
 from reports.papers.verdicts import NOT_RUN, UNTESTED, Verdict, verdict
 from reports.plots.exhibits import draw
 from reports.rates import BUSY_CORES
 from reports.records.files import Record, RecordError
-from reports.text.formatting import duration, grouped, listed, per_cent, span
+from reports.text.formatting import duration, grouped, listed, per_cent
 from reports.text.tables import TextTable
 
 if TYPE_CHECKING:
@@ -100,15 +101,8 @@ def write_all(records: Sequence[Record], folder: Path) -> list[Path]:
         if not chosen:
             raise UserError(f"no paper has tables for the workload {workload!r}: use `python -m reports compare`")
         papers |= {paper.name: paper for paper in chosen}
-    filled = [paper for paper in papers.values() if _has_run(paper, records)] or papers.values()
-    return [path for paper in filled for path in write(paper, paper.exhibits, records, folder)]
-
-
-def _has_run(paper: Paper, records: Sequence[Record]) -> bool:
-    """Return True if a record belongs to a cell of a paper."""
-    cells = ((exhibit, row, column) for exhibit in paper.exhibits for row in exhibit.rows for column in exhibit.columns)
-    choices = [choice for cell in cells if (choice := run_choice(paper, *cell)) is not None]
-    return any(choice.has(record) for choice in choices for record in records)
+    filled = [one for one in papers.values() if any(has_run(one, exhibit, records) for exhibit in one.exhibits)]
+    return [path for one in filled or papers.values() for path in write(one, one.exhibits, records, folder)]
 
 
 def summary(paper: Paper, records: Sequence[Record]) -> list[tuple[str, str, str]]:
@@ -143,7 +137,6 @@ def _part(paper: Paper, exhibit: Exhibit, runs: Sequence[PaperRun], folder: Path
         "title": title(exhibit),
         "exhibit": exhibit,
         "cells": cells,
-        "verdict": one,
         "marked": one.verdict if one.verdict in (NOT_RUN, UNTESTED) else f"**{one.verdict}**",
         "finding": (one.reason or one.answer).rstrip("."),
         "conclusion": conclusion(one),
@@ -242,17 +235,15 @@ def _ours(runs: Sequence[PaperRun]) -> str:
     where = max(runs, key=lambda run: run.started_at).record.environment
     gpus = [gpu_name(str(one.details.get("device_name"))) for one in records if one.device_kind == "gpu"]
     cores = f"{where.get('cores') or 'the'} cores of {where.get('cpu_model') or 'a processor that is not recorded'}"
-    days = sorted(one.started_at[:10] for record in records for one in record.repetitions if one.started_at)
     commits = dict.fromkeys(str(one.environment.get("commit") or "outside a checkout") for one in records)
-    when = [span(days[0], days[-1])] if days else []
-    return ", ".join([listed([*dict.fromkeys(gpus), cores]), "one host", *when, f"onekernel {listed([*commits])}"])
+    words = listed([*dict.fromkeys(gpus), cores]), "one host", days_of(records), f"onekernel {listed([*commits])}"
+    return ", ".join(filter(None, words))
 
 
 def _busy(runs: Sequence[PaperRun]) -> str:
     """Return the load of a busy host as a sentence; empty for an idle one."""
     most = max((load for run in runs if (load := run.rate["others_cores"]) >= BUSY_CORES), default=0.0)
-    cores = runs[0].record.environment.get("cores") if runs else None
-    return f"Busy host: other programs kept {most:.1f}{f' of {cores}' if cores else ''} cores busy." if most else ""
+    return busy_text(most, runs[0].record) if most else ""
 
 
 def _disagreements(paper: Paper, exhibits: Sequence[Exhibit]) -> TextTable | None:

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.errors import UserError
-from reports.pages.comparison import deviation_text, ratio_text
+from reports.pages.comparison import ratio_text, with_deviation
 from reports.pages.markdown import fill, remove_files, written_into
 from reports.plots import ranks as rank_plot
-from reports.rates import ALGORITHM_SETTINGS, GROWING, rates_of, short_name, work_of_a_rank
+from reports.rates import ALGORITHM_SETTINGS, GROWING, is_measured, rates_of, short_name, work_of_a_rank
+from reports.records.environment import host_of
 from reports.records.files import Record, group_by, merge, require_equal_work
 from reports.text import formatting
 from reports.text.tables import TextTable
@@ -51,7 +52,7 @@ def rank_rates(records: Iterable[Record]) -> list[RankRates]:
 
     Raises `UnequalWorkError` if two runs of the same work have different hashes.
     """
-    runs = [run for run in merge(records) if run.verified]
+    runs = [run for run in merge(records) if run.verified and is_measured(run)]
     found = []
     for kind, amount in ((STRONG, lambda run: run.parameters), (WEAK, work_of_a_rank)):
         for alike in group_by(runs, lambda run: [_place(run), amount(run)]):  # noqa: B023
@@ -67,7 +68,7 @@ def rank_rates(records: Iterable[Record]) -> list[RankRates]:
 
 def _place(run: Record) -> list[object]:
     settings = [run.execution.get(name) for name in ALGORITHM_SETTINGS]
-    host = run.environment.get("host")
+    host = host_of(run.environment)
     return [run.workload, run.instance_sha256, run.seed, run.backend, run.device_kind, host, settings]
 
 
@@ -92,7 +93,10 @@ def rank_table(works: Sequence[RankRates]) -> TextTable:
     columns: dict[str, Callable[[RankRates], str]] = {
         "workload": lambda work: _name(work, works),
         "unit": lambda work: f"{work.record.work_unit}/s",
-        **{f">{count}": cell(count, _rate_text) for count in counts},
+        **{
+            f">{count}": cell(count, lambda rate: with_deviation(formatting.rate(rate["rate"]), rate))
+            for count in counts
+        },
         **{f">× with {count}": cell(count, lambda rate: ratio_text(rate["gain"])) for count in counts[1:]},
         ">communication": cell(counts[-1], lambda rate: formatting.per_cent(_known(rate["communication"]))),
     }
@@ -107,7 +111,7 @@ def _name(work: RankRates, works: Sequence[RankRates]) -> str:
 
 
 def _rate_text(rate: pandas.Series[float]) -> str:
-    return f"{formatting.rate(rate['rate'])} {deviation_text(rate)}".rstrip().replace(" ", "\xa0")
+    return with_deviation(formatting.rate(rate["rate"]), rate)
 
 
 def _known(share: float) -> float | None:
@@ -135,7 +139,7 @@ def write(works: Sequence[RankRates], out: Path, made_by: str = "") -> list[Path
     """
     if not works:
         raise UserError("no problem has runs of one rank and of several: nothing to compare")
-    if len({work.record.environment.get("host") for work in works}) > 1:
+    if len(group_by(works, lambda work: host_of(work.record.environment))) > 1:
         raise UserError("found records of several hosts: expected those of one, as a page has")
     path = out / f"{NAME}.md"
     with written_into(out):

@@ -11,8 +11,9 @@ from reports.papers.measures import MEASURES, PaperRun, amount_multiple, peer_se
 from reports.papers.modelled import modelled_seconds
 from reports.papers.paper import Column, Exhibit, ExhibitRow, Paper
 from reports.papers.placement import run_choice
-from reports.rates import rates_of_groups
+from reports.rates import is_measured, rates_of_groups
 from reports.records import frame
+from reports.records.environment import host_of
 from reports.records.files import Record, families, group_by, merge, require_equal_work
 from reports.statistics.medians import Estimate
 from reports.text.formatting import deviation, grouped, number
@@ -24,6 +25,8 @@ NARROW = 0.02
 """Half width of an interval, relative to its value, that a cell does not print."""
 NARROW_RATIO = 0.03
 """The same of a ratio: that of two rates with `NARROW` half widths has one of at most 2.83 %."""
+WIDEST = 1.0
+"""Half width above which a cell has the ends of the interval instead of a figure."""
 LINEAR_SPACE = "linear space"
 """Method of a longest common subsequence that may find another one of the same length: not equal work."""
 FIELDS = (
@@ -42,7 +45,7 @@ def runs_of(paper: Paper, records: Iterable[Record]) -> list[PaperRun]:
     confirmed = [
         record
         for record in merge(records)
-        if record.workload in paper.workloads() and record.verified and record.repetitions
+        if record.workload in paper.workloads() and record.verified and is_measured(record)
     ]
     for alike in group_by(confirmed, _proved_work):
         require_equal_work(alike)
@@ -54,8 +57,8 @@ def runs_of(paper: Paper, records: Iterable[Record]) -> list[PaperRun]:
     rates = rates_of_groups(frame.frame(listed), names)
     runs = [PaperRun(group, rates.loc[str(number)]) for number, group in enumerate(groups)]
     runs.sort(key=lambda run: run.started_at, reverse=True)
-    host = runs[0].record.environment.get("host")
-    return [run for run in runs if run.record.environment.get("host") == host]
+    host = host_of(runs[0].record.environment)
+    return [run for run in runs if host_of(run.record.environment) == host]
 
 
 def exhibit_frame(paper: Paper, exhibit: Exhibit, runs: Sequence[PaperRun]) -> pandas.DataFrame:
@@ -63,7 +66,7 @@ def exhibit_frame(paper: Paper, exhibit: Exhibit, runs: Sequence[PaperRun]) -> p
 
     Columns: `row`, `column` (its key), `source` (paper, ours, model, or peer), `value`, `low`, `high` (missing for a
     text), `figure` (its text), `text` (with an interval beyond ±2 %), facts of the run, and `run` (a `PaperRun`, or
-    None). A ratio of unequal work has no cell.
+    None). Both texts are the ends of an interval beyond ±100 %. A ratio of unequal work has no cell.
     """
     import pandas
 
@@ -80,7 +83,7 @@ def published_figure(exhibit: Exhibit, row: ExhibitRow, key: str, part: str) -> 
     return None
 
 
-def as_number(figure: Any) -> float | None:
+def as_number(figure: float | str) -> float | None:
     """Return a published figure as a number; None for a text."""
     try:
         return float(figure)
@@ -112,6 +115,8 @@ class _Cells:
             return
         figure = self.figure(row, column, found.value)
         text = f"{figure} {deviation(found, NARROW_RATIO if column.over else NARROW)}".strip()
+        if found.low is not None and found.high is not None and (found.half_width or 0.0) > WIDEST:
+            figure = text = " to ".join(self.figure(row, column, end) for end in (found.low, found.high))
         yield (row.name, column.key, source, found.value, found.low, found.high, figure, text, *_facts(run))
 
     def figure(self, row: ExhibitRow, column: Column, value: float) -> str:

@@ -115,6 +115,8 @@ def _check(file: DataFile, paper: Paper, exhibit: Exhibit) -> None:
             file.among(where, "published column", [column.published], [*published])
             parts = published[column.published].holds
             file.among(where, "part", [column.part] if column.part else [], parts)
+    if exhibit.checks and exhibit.untested:
+        file.wrong(place, "checks and untested", "one of them")
     for check in exhibit.checks:
         file.among(f"{place}, check", "column", [check.column, *([check.than] if check.than else [])], columns)
         file.among(f"{place}, check", "row", check.rows, rows)

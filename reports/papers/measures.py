@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from reports.papers.paper import Exhibit
-from reports.rates import proof_amount
+from reports.rates import complete_turns, proof_amount
 from reports.records.files import Record, RecordError
 from reports.statistics.medians import Estimate
 from reports.text.formatting import cost, number, rate, size
@@ -53,7 +53,7 @@ class PaperRun:
 
     def part(self, name: str) -> float | None:
         """Return the median part of the last measurement's times in a field of seconds, in per cent."""
-        turn = (self.record.turns() or [list(self.record.repetitions)])[-1]
+        turn = (complete_turns(self.record) or [list(self.record.repetitions)])[-1]
         parts = [100 * getattr(one, name) / one.running_s for one in turn if one.running_s > 0]
         return statistics.median(parts) if parts else None
 
@@ -64,14 +64,12 @@ class Measure:
 
     Attributes
     ----------
-    unit : str
     value : callable
         Number of a run in an exhibit, or None; with an interval if it follows from the rate.
     form : callable
         Its text.
     """
 
-    unit: str
     value: Callable[[PaperRun, Exhibit], Estimate | float | None]
     form: Callable[[float], str] = number
 
@@ -96,15 +94,11 @@ def amount_multiple(run: PaperRun, exhibit: Exhibit) -> float | None:
     return math.prod(exhibit.amount[name] / parameters[name] for name in names)
 
 
-def inverse(rate: Estimate, factor: float) -> Estimate:
-    """Return the time of ``factor`` units at a rate."""
-    low, high = (None if end is None else factor / end for end in (rate.high, rate.low))
-    return Estimate(factor / rate.value, low, high)
-
-
 def _seconds(run: PaperRun, exhibit: Exhibit) -> Estimate | None:
-    multiple = amount_multiple(run, exhibit)
-    return None if multiple is None else inverse(run.rates(), run.amount * multiple)
+    multiple, rate = amount_multiple(run, exhibit), run.rates()
+    if multiple is None:
+        return None
+    return Estimate(rate.value, rate.high, rate.low).changed(lambda end: run.amount * multiple / end)
 
 
 def _milliseconds(run: PaperRun, exhibit: Exhibit) -> Estimate | None:
@@ -142,8 +136,8 @@ def _process(run: PaperRun, exhibit: Exhibit) -> float | None:
 
 
 def _communication(run: PaperRun, exhibit: Exhibit) -> float | None:
-    share = run.record.communication_share
-    return None if share is None else 100 * share
+    share: float = run.rate["communication"]
+    return 100 * share if run.record.ranks > 1 and share == share else None
 
 
 def _first_call(run: PaperRun, exhibit: Exhibit) -> float | None:
@@ -156,12 +150,18 @@ def _charged(run: PaperRun, exhibit: Exhibit) -> Estimate | None:
     seconds, tuning = _seconds(run, exhibit), run.record.details.get("tuning_s")
     if seconds is None or tuning is None:
         return None
-    low, high = (None if end is None else end + tuning for end in (seconds.low, seconds.high))
-    return Estimate(seconds.value + tuning, low, high)
+    return seconds.changed(lambda end: end + tuning)
 
 
 def _detail(name: str) -> Callable[[PaperRun, Exhibit], float | None]:
     return lambda run, exhibit: run.record.details.get(name)
+
+
+def _entries(record: Record, found: object, what: str, place: str, key: str) -> Sequence[Mapping[str, Any]]:
+    """Return a list of a record's details. Raises `RecordError` if it is none, or an entry of it lacks the key."""
+    if not isinstance(found, list | tuple) or not all(isinstance(one, dict) and key in one for one in found):
+        raise RecordError(f"{record.label}: expected a list of {what} in details.{place}, found {found!r}")
+    return found
 
 
 def profile_of(record: Record) -> Sequence[Mapping[str, Any]]:
@@ -170,9 +170,7 @@ def profile_of(record: Record) -> Sequence[Mapping[str, Any]]:
     Raises `RecordError` if `details.profile` has no list of kernels.
     """
     kernels = (record.details.get("profile") or {}).get("kernels", ())
-    if not isinstance(kernels, list | tuple) or not all(isinstance(one, dict) and "kernel" in one for one in kernels):
-        raise RecordError(f"{record.label}: expected a list of kernels in details.profile, found {kernels!r}")
-    return kernels
+    return _entries(record, kernels, "kernels", "profile", "kernel")
 
 
 def _counter(metric: str, factor: float = 1.0) -> Callable[[PaperRun, Exhibit], float | None]:
@@ -193,55 +191,39 @@ def peer_seconds(records: Sequence[Record], name: str) -> float | None:
     """
     names = REFERENCE_SOLVERS.get(name, (name,))
     for record in records:
-        times = [peer["solve_s"] for peer in _peers(record) if peer["name"] in names and peer.get("solve_s")]
+        solvers = _entries(record, record.details.get("reference_solvers", ()), "solvers", "reference_solvers", "name")
+        times = [peer["solve_s"] for peer in solvers if peer["name"] in names and peer.get("solve_s")]
         if times:
             return float(min(times))
     return None
 
 
-def _peers(record: Record) -> Iterator[Mapping[str, Any]]:
-    solvers = record.details.get("reference_solvers", ())
-    if not isinstance(solvers, list | tuple) or not all(isinstance(peer, dict) and "name" in peer for peer in solvers):
-        raise RecordError(f"{record.label}: expected a list of solvers in details.reference_solvers, found {solvers!r}")
-    return iter(solvers)
-
-
-def _one_decimal(value: float) -> str:
-    return f"{value:.1f}"
-
-
-def _two_decimals(value: float) -> str:
-    return f"{value:.2f}"
-
-
-def _whole(value: float) -> str:
-    return f"{value:,.0f}"
-
+WHOLE, ONE_DECIMAL, TWO_DECIMALS = "{:,.0f}".format, "{:.1f}".format, "{:.2f}".format
 
 MEASURES: dict[str, Measure] = {
-    "seconds": Measure("s", _seconds),
-    "milliseconds": Measure("ms", _milliseconds),
-    "rate": Measure("units of work/s", lambda run, exhibit: run.rates(), rate),
-    "evaluations": Measure("evaluations/s", _evaluations, rate),
-    "cost": Measure("", _best, cost),
-    "gap": Measure("%", _gap, _two_decimals),
-    "mean_cost": Measure("", _mean_cost, cost),
-    "index": Measure("", lambda run, exhibit: run.record.best_index, _whole),
-    "nodes": Measure("nodes", lambda run, exhibit: run.record.evaluations or None, _whole),
-    "steps": Measure("steps a climb", _detail("steps_per_climb"), _one_decimal),
-    "optimum": Measure("", _detail("optimum"), cost),
-    "cities": Measure("cities", _detail("cities"), _whole),
-    "process": Measure("%", _process),
-    "transfers": Measure("%", lambda run, exhibit: run.part("transfer_s")),
-    "kernel": Measure("%", lambda run, exhibit: run.part("kernel_s")),
-    "communication": Measure("%", _communication),
-    "first_call": Measure("s", _first_call),
-    "streamed": Measure("B", _detail("streamed_bytes"), lambda count: size(int(count))),
-    "load_efficiency": Measure("%", _counter("load_efficiency", 100)),
-    "warp_efficiency": Measure("%", _counter("warp_efficiency", 100)),
-    "ipc": Measure("instructions/clock", _counter("ipc"), _two_decimals),
-    "tuning": Measure("s", _detail("tuning_s")),
-    "charged": Measure("s", _charged),
-    "energy": Measure("J", _energy),
+    "seconds": Measure(_seconds),
+    "milliseconds": Measure(_milliseconds),
+    "rate": Measure(lambda run, exhibit: run.rates(), rate),
+    "evaluations": Measure(_evaluations, rate),
+    "cost": Measure(_best, cost),
+    "gap": Measure(_gap, TWO_DECIMALS),
+    "mean_cost": Measure(_mean_cost, cost),
+    "index": Measure(lambda run, exhibit: run.record.best_index, WHOLE),
+    "nodes": Measure(lambda run, exhibit: run.record.evaluations or None, WHOLE),
+    "steps": Measure(_detail("steps_per_climb"), ONE_DECIMAL),
+    "optimum": Measure(_detail("optimum"), cost),
+    "cities": Measure(_detail("cities"), WHOLE),
+    "process": Measure(_process),
+    "transfers": Measure(lambda run, exhibit: run.part("transfer_s")),
+    "kernel": Measure(lambda run, exhibit: run.part("kernel_s")),
+    "communication": Measure(_communication),
+    "first_call": Measure(_first_call),
+    "streamed": Measure(_detail("streamed_bytes"), lambda count: size(int(count))),
+    "load_efficiency": Measure(_counter("load_efficiency", 100)),
+    "warp_efficiency": Measure(_counter("warp_efficiency", 100)),
+    "ipc": Measure(_counter("ipc"), TWO_DECIMALS),
+    "tuning": Measure(_detail("tuning_s")),
+    "charged": Measure(_charged),
+    "energy": Measure(_energy),
 }
 """Measures by their names in papers' files."""

@@ -6,6 +6,7 @@ from cluster.model.interconnects import interconnect
 from cluster.model.run_time import Speed, iteration_s
 from reports.papers.measures import MEASURES, PaperRun
 from reports.papers.paper import Exhibit, ModelledCluster
+from reports.rates import complete_turns
 from reports.statistics.medians import Estimate
 
 SYNCHRONISATION_S = 5e-6
@@ -22,7 +23,7 @@ def modelled_seconds(run: PaperRun, exhibit: Exhibit, cluster: ModelledCluster) 
     record = run.record
     is_one_walk = record.device_kind == "core" and record.ranks == 1 and record.parameters.get("walks", 1) == 1
     seconds = MEASURES["seconds"].of(run, exhibit)
-    if not is_one_walk or not record.turns() or seconds is None or not record.parameters.get(ITERATIONS):
+    if not is_one_walk or not complete_turns(record) or seconds is None or not record.parameters.get(ITERATIONS):
         return None
     network = interconnect(cluster.network, cluster.cores, cluster.sites)
     iterations = exhibit.amount[ITERATIONS]
@@ -32,5 +33,4 @@ def modelled_seconds(run: PaperRun, exhibit: Exhibit, cluster: ModelledCluster) 
         speed = Speed(core_s / iterations / neighbours, SYNCHRONISATION_S)
         return iterations * iteration_s(neighbours, speed, network, cluster.ranks)
 
-    low, high = (None if end is None else on_cluster(end) for end in (seconds.low, seconds.high))
-    return Estimate(on_cluster(seconds.value), low, high)
+    return seconds.changed(on_cluster)

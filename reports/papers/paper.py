@@ -282,7 +282,7 @@ class Exhibit(PaperPart, frozen=True):
     holds, fails : str
         Sentence after the verdict, with the same references.
     untested : str
-        Reason why the claim cannot be tested here.
+        Reason why the claim cannot be tested at all, in place of checks.
     note : str
         A remark on the published figures.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,6 +90,12 @@ def run_choice(paper: Paper, exhibit: Exhibit, row: ExhibitRow, column: Column) 
     # A series of one core is the base of rows with any number of processors.
     where = "" if series.kinds == ("core",) and series.ranks == 1 else row.processors
     return RunChoice(workload, own, instance, frozenset(names), series, where)
+
+
+def has_run(paper: Paper, exhibit: Exhibit, records: Sequence[Record]) -> bool:
+    """Return True if a cell of an exhibit has one of the records."""
+    choices = [run_choice(paper, exhibit, row, column) for row in exhibit.rows for column in exhibit.columns]
+    return any(choice.has(record) for choice in choices if choice for record in records)
 
 
 def has_options(record: Record, options: Mapping[str, Any]) -> bool:

@@ -18,6 +18,8 @@ NO_CELLS = "a run that it needs is missing"
 UNDECIDED = "the intervals of the runs are too wide to decide"
 ENDS = (("value", "value"), ("low", "high"), ("high", "low"))
 """Values of the cells of a column, and of those that they are compared with: the result of a check is that of all."""
+END_OF_WORD = r"(?=[,;:.]?(?:\s|$))"
+"""End of a figure in a sentence, before a punctuation mark too."""
 AGGREGATES = ("min", "max", "first", "last", "min_row", "max_row")
 """References to a column: the smallest, largest, first and last cell, and the rows of the former two."""
 
@@ -46,14 +48,24 @@ def verdict(
     answer = fill(exhibit.answer, columns)
     if any(result is False for _, result in results):
         return Verdict(FAILS, answer, fill(exhibit.fails, columns))
-    absent = [check.column for check, result in results if result is None]
+    absent = [check for check, result in results if result is None]
     if any(result == UNDECIDED for _, result in results):
         return Verdict(UNTESTED, answer, "", UNDECIDED)
     if absent or not results:
-        why = [reason for (name, _, key), reason in (missing or {}).items() if name == exhibit.name and key in absent]
+        why = [reason for check in absent for reason in _reasons(exhibit, check, missing or {})]
         reasons = [exhibit.untested, *why, NO_CELLS if absent else ""]
         return Verdict(UNTESTED, answer, "", next(filter(None, reasons), ""))
     return Verdict(HOLDS, answer, fill(exhibit.holds, columns))
+
+
+def _reasons(exhibit: Exhibit, check: Check, missing: Mapping[tuple[str, str, str], str]) -> Iterator[str]:
+    """Yield the reasons for missing runs of a check's column, then of those that it is compared with or over."""
+    keys = [key for key in (check.column, check.than) if key]
+    keys += [base for key in keys if (base := exhibit.column(key).over)]
+    for wanted in keys:
+        for (name, row, key), reason in missing.items():
+            if (name, key) == (exhibit.name, wanted) and (not check.rows or row in check.rows):
+                yield reason
 
 
 # --- checks ---
@@ -141,7 +153,7 @@ def fill(template: str, columns: Mapping[str, ColumnReference]) -> str:
     A range of equal ends is one figure.
     """
     try:
-        return re.sub(r"(?<!\S)(\S+) to \1(?!\S)", r"\1", template.format_map(columns))
+        return re.sub(rf"(?<!\S)(\S+) to \1{END_OF_WORD}", r"\1", template.format_map(columns))
     except MissingCellError:
         return ""
 

@@ -30,6 +30,8 @@ HATCHES = ("", "///", "...", "xxx", "\\\\\\")
 """Hatches of the bars of one colour."""
 MODEL, PEER, SEVERAL = style.COLOURS[5], style.COLOURS[3], style.COLOURS[6]
 """Colours of modelled figures, of other solvers, and of a column with several kinds of devices."""
+GAIN = "×"
+"""Heading that begins with no name; a legend has the device before it."""
 LEGEND_WIDTH, MOST_UPRIGHT = 52, 6
 """Letters of a line of the legend, and largest number of rows with upright labels."""
 
@@ -92,10 +94,8 @@ def _curve_styles(plot: Plot, shown: pandas.DataFrame) -> dict[str, dict[str, An
         colours = {_colour(cell) for _, cell in cells.iterrows()}
         colour = colours.pop() if len(colours) == 1 else SEVERAL
         number = used[colour] = used.get(colour, -1) + 1
-        if colour == GREYS[0]:
-            styles[key] = {"color": GREYS[number], "marker": style.MARKERS[number], "hatch": ""}
-        else:
-            styles[key] = {"color": colour, "marker": style.MARKERS[number], "hatch": HATCHES[number]}
+        look = (GREYS[number], "") if colour == GREYS[0] else (colour, HATCHES[number])
+        styles[key] = {"color": look[0], "marker": style.MARKERS[number], "hatch": look[1]}
     return styles
 
 
@@ -104,6 +104,8 @@ def _label(head: str, cells: pandas.DataFrame) -> str:
     source, devices = cells["source"].iloc[0], cells["device"].unique()
     if source == "ours":
         source = devices[0] if len(devices) == 1 else ""
+    if head.startswith(GAIN):
+        return f"{source} {head}".strip()
     prefix = f"{source}: " if source and source not in head else ""
     return "\n".join(textwrap.wrap(f"{prefix}{head}", LEGEND_WIDTH))
 
@@ -128,7 +130,8 @@ def _fill_axes(
     """Draw the columns of one panel over its rows."""
     is_line = plot.kind == "lines"
     places = {name: exhibit.row(name).x if is_line else float(place) for place, name in enumerate(names)}
-    logarithmic = plot.logarithmic and not cells.empty
+    # Bars of similar lengths begin at 0: a logarithmic axis would begin anywhere.
+    logarithmic = plot.logarithmic and (plot.kind != "bars" or style.is_wide(cells["value"].tolist()))
     foot = cells["value"].min() / 2 if logarithmic else 0.0
     width = 0.8 / len(curves)
     for number, (key, look) in enumerate(curves.items()):

@@ -103,11 +103,6 @@ def save(figure: Figure, path: Path, *, transparent: bool = False) -> None:
     figure.savefig(path, format=form, dpi=DOTS_PER_INCH, metadata=undating, **ground)
 
 
-def curve_style(number: int) -> dict[str, Any]:
-    """Return colour and marker of a curve by its number."""
-    return {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(COLOURS)]}
-
-
 def dress(axes: Axes, grid: Literal["x", "y", "both"] = "both") -> None:
     axes.grid(axis=grid, color=GRID, linewidth=0.6)
     axes.set_axisbelow(True)
@@ -119,25 +114,24 @@ def is_wide(values: Sequence[float]) -> bool:
     return len(values) > 1 and min(values) > 0 and max(values) / min(values) > WIDE
 
 
-def logarithmic(axes: Axes, which: Literal["x", "y"], base: int = 10) -> None:
+def logarithmic(axes: Axes, which: Literal["x", "y"]) -> None:
     """Make an axis logarithmic, with at least two labelled ticks and at most as many as fit.
 
     A short axis has round numbers as a linear one has, a longer one multiples of the powers, a long one powers alone.
-    The axes must have their curves, since the ticks follow from the drawn values. ``which`` is x or y, ``base`` 2 or
-    10.
+    The axes must have their curves, since the ticks follow from the drawn values.
     """
-    from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, NullLocator
+    from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
     axis = getattr(axes, f"{which}axis")
-    getattr(axes, f"set_{which}scale")("log", base=base)
+    getattr(axes, f"set_{which}scale")("log")
     low, high = sorted(axis.get_view_interval())
     if high / low < 5:
         axis.set_major_locator(MaxNLocator(3, steps=[1, 2, 5, 10]))
     else:
-        multiples = (1.0,) if base == 2 or high / low > 100 else (1.0, 3.0) if high / low > WIDE else (1.0, 2.0, 5.0)
-        axis.set_major_locator(LogLocator(base, subs=multiples, numticks=MOST_TICKS[which]))
+        multiples = (1.0,) if high / low > 100 else (1.0, 3.0) if high / low > WIDE else (1.0, 2.0, 5.0)
+        axis.set_major_locator(LogLocator(subs=multiples, numticks=MOST_TICKS[which]))
     axis.set_major_formatter(lambda value, _: tick_text(value))
-    axis.set_minor_locator(NullLocator() if base == 2 else LogLocator(base, subs="all", numticks=99))
+    axis.set_minor_locator(LogLocator(subs="all", numticks=99))
     axis.set_minor_formatter(NullFormatter())
 
 

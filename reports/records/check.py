@@ -76,29 +76,22 @@ class EnvironmentValues(TypedDict, total=False):
     hardware_threads: AtLeastOne | None
     cpu_mhz_nominal: AtLeastOne | None
     cpu_mhz_max: AtLeastOne | None
-    memory_gib: Count | None
     gpus: Annotated[list[Name], Meta(description="a list of names")] | None
     host_count: AtLeastOne | None
     host: Name | None
     emulated_network: Name | None
     emulated_hosts: AtLeastOne | None
-    packages: Annotated[dict[str, Any], Meta(description="an object")] | None
 
 
 class DetailValues(TypedDict, total=False):
     """Details for computations in reports."""
 
     cities: Count | None
-    cells: Count | None
-    optimal_tours: Count | None
     steps_per_climb: AtLeastZero | None
-    fewest_steps: Count | None
-    most_steps: Count | None
     streamed_bytes: Count | None
     iterations: Count | None
     optimum: Number | None
     maximises: YesOrNo
-    root_bound: Number | None
 
 
 class ConditionValues(TypedDict, total=False):

@@ -58,6 +58,11 @@ def environment(host_count: int = 1) -> dict[str, Any]:
     }
 
 
+def host_of(environment: Mapping[str, Any]) -> list[Any]:
+    """Return what tells hosts apart: name, processor and number of cores, since virtual machines share names."""
+    return [environment.get(name) for name in ("host", "cpu_model", "cores")]
+
+
 def emulated_hosts(environment: Mapping[str, Any]) -> dict[str, Any]:
     """Return an environment's entries on emulated hosts; empty for real ones."""
     return {name: environment[name] for name in (EMULATED_NETWORK, EMULATED_HOSTS) if name in environment}

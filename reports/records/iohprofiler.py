@@ -16,7 +16,7 @@ from typing import Any
 
 from core.errors import UserError
 from reports.records.files import Record, group_by, merge
-from reports.records.parameters import parameters_text
+from reports.records.schema import parameters_text
 
 VERSION = "1.0.0"
 """Version of the format. IOHanalyzer compares it, as text, with the least version for data files with two columns."""

@@ -19,8 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 T = TypeVar("T")
 GPU_ENERGY = "gpu_nvml"
 PACKAGE_ENERGY = "package_rapl"
-ENERGY_SOURCES = {GPU_ENERGY: "gpu (NVML)", PACKAGE_ENERGY: "processor package (RAPL)"}
-"""Descriptions of sources of joules, by their keys in a record."""
+"""Sources of joules: their keys in a record."""
 
 MOST_PROCESSORS = 16
 """Most processors with clocks read, evenly spread: reading hundreds of files takes milliseconds."""
@@ -186,6 +185,11 @@ class Meter:
         self.values |= {"conditions": conditions or None}
         self.values |= {"energy_j": energy or None, "energy_update_s": updates or None}
 
+    @property
+    def gpu(self) -> str:
+        """NVML's UUID of the GPU; empty if unknown."""
+        return self._gpu.uuid if self._gpu else ""
+
     def _read_energy(self, at_s: float) -> EnergyReading:
         counters = {counter: value for counter in self._packages if (value := _whole_number(counter)) is not None}
         return EnergyReading(at_s, counters, self._gpu.joules() if self._gpu else None)
@@ -212,6 +216,7 @@ class _Gpu:
 
     def __init__(self, nvml: ModuleType, handle: object) -> None:
         self._nvml, self._handle = nvml, handle
+        self.uuid = str(self._read(nvml.nvmlDeviceGetUUID) or "")
         # Read once: an H200 takes a millisecond.
         self._most_mhz = self._read(nvml.nvmlDeviceGetMaxClockInfo, nvml.NVML_CLOCK_SM)
         # Newer versions of NVML and of drivers say "event", older ones "throttle"; the bits are the same.

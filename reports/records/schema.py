@@ -48,8 +48,8 @@ class Repetition(Struct, frozen=True, omit_defaults=True):
         `transfer_s`, `kernel_s` and `communication_share` cover the time since then, and no joules and bytes are
         recorded.
     energy_j
-        Joules over the repetition by source (`reports.records.meters.ENERGY_SOURCES`). Of a trial or rate: since the
-        end of the one before, so that the sum over consecutive repetitions counts, where one is too short.
+        Joules over the repetition by source: `gpu_nvml` and `package_rapl`. Of a trial or rate: since the end of the
+        one before, so that the sum over consecutive repetitions counts, where one is too short.
     rank_s
         Each rank's own time without compilation, by rank.
     bytes_moved
@@ -203,10 +203,6 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
         """True if the largest cost is best."""
         return self.details.get("maximises", False)
 
-    @property
-    def running_seconds(self) -> list[float]:
-        return [repetition.running_s for repetition in self.repetitions]
-
     def turns(self) -> list[list[Repetition]]:
         """Return the repetitions of each measurement of the rate, in order; empty without one."""
         by_turn: dict[int, list[Repetition]] = {}
@@ -219,16 +215,6 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
     def host_count(self) -> int:
         """Number of machines of the ranks; 1 if not recorded."""
         return self.environment.get("host_count") or 1
-
-    @property
-    def present_cores(self) -> int:
-        """Number of cores of all hosts together; 0: not recorded."""
-        return (self.environment.get("cores") or 0) * self.host_count
-
-    @property
-    def is_oversubscribed(self) -> bool:
-        """True if the ranks need more cores together than exist; a rank may take all cores of its host."""
-        return 0 < self.present_cores < self.busy_cores
 
     @property
     def host_cores(self) -> int | None:
@@ -246,11 +232,6 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
         if self.device_kind == "cores":
             return self.details.get("cores_per_rank") or self.environment.get("cores")
         return 1 if self.device_kind == "core" else None
-
-    @property
-    def busy_cores(self) -> int:
-        """Number of cores that all ranks would keep busy if there were enough; a GPU's rank has a waiting thread."""
-        return self.ranks * (self.cores_per_rank or 1)
 
     @property
     def communication_share(self) -> float | None:
@@ -273,11 +254,6 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
         return f"{self.hash} of {HASH_SCOPES[self.hash_scope]}"
 
     @property
-    def proven(self) -> str:
-        """Return the data proved equal by equal hashes, as text: equal results may come from unequal work."""
-        return "equal results" if self.hash_scope == "result" else "equal work"
-
-    @property
     def identity(self) -> str:
         return identity(structs.asdict(self))
 
@@ -298,6 +274,11 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
             return check.convert(_json_object(line) | {"origin": origin}, cls)
         except RecordError as error:
             raise RecordError(f"{origin}: {error}") from None
+
+
+def parameters_text(values: Mapping[str, Any]) -> str:
+    """Return parameters of a run as text in reports."""
+    return ", ".join(f"{name} = {value}" for name, value in sorted(values.items()))
 
 
 def identity(run: Mapping[str, Any]) -> str:

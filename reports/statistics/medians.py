@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 CONFIDENCE = 0.95
@@ -20,9 +20,13 @@ class Estimate:
     low: float | None = None
     high: float | None = None
 
+    def changed(self, change: Callable[[float], float]) -> Estimate:
+        """Return the estimate of a growing function of the value."""
+        low, high = (None if end is None else change(end) for end in (self.low, self.high))
+        return Estimate(change(self.value), low, high)
+
     def scaled(self, factor: float) -> Estimate:
-        low, high = (None if end is None else end * factor for end in (self.low, self.high))
-        return Estimate(self.value * factor, low, high)
+        return self.changed(lambda value: value * factor)
 
     @property
     def half_width(self) -> float | None:

@@ -37,11 +37,6 @@ def grouped(value: object) -> str:
     return f"{value:,}" if isinstance(value, (int, float)) else str(value if value is not None else "")
 
 
-def counted(count: int, what: str) -> str:
-    """Return a number of things: 1 run, 1,200 runs."""
-    return f"{grouped(count)} {what}{'' if count == 1 else 's'}"
-
-
 def span(first: str, last: str) -> str:
     """Return a range as text: 3 to 7, or 3 for equal ends."""
     return first if first == last else f"{first} to {last}"
@@ -79,16 +74,11 @@ def size(count: int | None) -> str:
 # --- times ---
 
 
-def time_unit(value: float) -> tuple[str, float]:
-    """Return the largest unit in which a time is at least one, and its number in a second."""
-    return next((unit for unit in TIME_UNITS if value * unit[1] >= ROUNDS_UP), TIME_UNITS[-1])
-
-
 def seconds(value: float | None, digits: int = 3) -> str:
     """Return a time in s, ms or µs; empty for None."""
     if value is None:
         return ""
-    unit, scale = time_unit(value)
+    unit, scale = next((unit for unit in TIME_UNITS if value * unit[1] >= ROUNDS_UP), TIME_UNITS[-1])
     return f"{number(value * scale, digits)} {unit}"
 
 

@@ -1,4 +1,4 @@
-"""Measurements of `python -m cluster check`: pairs, fits, medians, and reports of doubtful ranks."""
+"""Measurements of `python -m cluster check`: pairs, fits, medians, and reports of anomalies."""
 
 from dataclasses import replace
 from itertools import repeat
@@ -39,7 +39,7 @@ def test_messages_have_medians_within_a_host_and_between_hosts():
     assert MEASURED.hosts == 2
 
 
-# --- what is said of doubtful ranks ---
+# --- anomalies ---
 
 
 SAME = {"python": "3.11.2", "numpy": "2.1.0"}
@@ -76,7 +76,7 @@ def test_nothing_is_said_of_equal_ranks():
         ([ranked(3, "b", versions=SAME | {"numpy": "1.26"})], "numpy: found 1.26 on rank 3 (b), elsewhere 2.1.0"),
     ],
 )
-def test_what_is_doubtful_is_said_in_a_line(changed, message):
+def test_an_anomaly_is_a_line(changed, message):
     ranks = {one.rank: one for one in (*GOOD, *changed)}
     (line,) = said(ranks.values())
     assert line.startswith(message)

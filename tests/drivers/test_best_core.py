@@ -6,7 +6,8 @@ import pytest
 
 from drivers.compare import main
 from drivers.experiments.best_core import best_core_case, instance_words
-from drivers.experiments.presets.compare import plan_with_defaults
+from drivers.experiments.plan import plan_work
+from drivers.experiments.presets.compare import with_defaults
 from drivers.workload.registry import all_workloads, get_workload
 from reports.rates import BEST_CORE
 from reports.records.files import load, merge
@@ -24,7 +25,8 @@ CASES = {
 
 
 def planned(workload, arguments, **more):
-    return plan_with_defaults(get_workload(workload), arguments, [0], 1, Path("r.jsonl"), peers=False, **more)[0]
+    words = with_defaults(get_workload(workload), arguments)
+    return plan_work(get_workload(workload), words, [0], 1, Path("r.jsonl"), peers=False, **more)[0]
 
 
 @pytest.mark.parametrize("workload", CASES)

@@ -113,6 +113,12 @@ def test_after_a_complete_measurement_another_one_begins_with_its_amount():
     assert (rate.next_work(), rate.turn, rate.seconds) == (Work(8000), 2, [])
 
 
+def test_short_repetitions_of_a_smaller_budget_are_not_continued():
+    rate = RateMeasurement(MeasuringRule(), CLIMBS)
+    assert rate.resume(recorded(0.9, 0.17, 0.17, 0.18)) == "" and rate.add(9.0) == "proof"
+    assert rate.turn == 1 and rate.add(0.17) == "trial"
+
+
 @pytest.mark.parametrize(("count", "place"), [(6, 1), (8, 1), (9, 2), (12, 3), (15, 4), (20, 6), (30, 10)])
 def test_the_interval_of_a_median_is_between_the_known_order_statistics(count, place):
     """Places from tables of the sign test."""

@@ -10,11 +10,12 @@ from cluster import Solo
 from core.run.stop import Stop
 from drivers.options.declaration import Options
 from drivers.runs.device_selection import device_of_rank
-from drivers.runs.rank_times import RankTimes
+from drivers.runs.rank_times import RankTimes, of_all_ranks
 from drivers.runs.repetitions import Repetitions, overall_verdict, report_idle_ranks
 from drivers.runs.seeds import build_search
 from drivers.workload.declaration import SHORTEST_S, PreparedRun, VerifierVerdict
 from drivers.workload.registry import get_workload
+from reports.records.meters import GPU_ENERGY, PACKAGE_ENERGY
 from tests.drivers.small_runs import FirstOfTwo, Idle, found, idle_backend
 
 FOUND = found("cost 7")
@@ -165,6 +166,13 @@ def test_what_was_given_up_is_no_result_whoever_confirms_its_cost_and_wrong_if_s
     gave_up = found("incumbent 7", gave_up="out of nodes")
     assert overall_verdict([SCORER], gave_up, "") == (None, "NOT PROVED: out of nodes")
     assert overall_verdict([VerifierVerdict("scorer", "the scorer finds 8")], gave_up, "")[0] is False
+
+
+def test_joules_of_a_gpu_that_ranks_share_count_once():
+    readings = [("GPU-1", 3.0), ("GPU-1", 3.0), ("GPU-2", 5.0), ("", 7.0)]
+    reads = [{"gpu": gpu, "energy_j": {GPU_ENERGY: joules, PACKAGE_ENERGY: 1.0}} for gpu, joules in readings]
+    spent = of_all_ranks([RankTimes(0.0, 0.0, 0.0, 1.0, 0.0, read) for read in reads])
+    assert spent.energy_j == {GPU_ENERGY: 15.0, PACKAGE_ENERGY: 4.0}
 
 
 def test_bytes_of_a_repetition_are_those_of_all_ranks_without_what_was_before():

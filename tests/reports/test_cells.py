@@ -17,7 +17,8 @@ def cells_of(records, exhibit=TABLE):
 
 
 def started(record, day):
-    repetitions = tuple(replace(one, started_at=f"2026-11-{day}T10:00:00Z") for one in record.repetitions)
+    starts = (f"2026-11-{day}T10:00:{second:02}Z" for second in range(60))
+    repetitions = tuple(replace(one, started_at=at) for one, at in zip(record.repetitions, starts, strict=False))
     return replace(record, repetitions=repetitions)
 
 
@@ -65,6 +66,30 @@ def test_the_host_of_the_newest_record_is_that_of_the_page(make_measured):
     there = started(climbs(make_measured, "small", 3.0, environment=HOST | {"host": "two"}), 25)
     cells = cells_of([started(one, 21) for one in hills(make_measured)] + [there])
     assert cells["small", "core"] == "150" and ("large", "core") not in cells
+
+
+@pytest.mark.parametrize("other", [{"cpu_model": "another"}, {"cores": 64}])
+def test_two_hosts_of_one_name_are_two_hosts(make_measured, other):
+    there = started(climbs(make_measured, "small", 0.1, environment=HOST | other, **GPU), 20)
+    assert ("small", "gain") not in cells_of([started(one, 21) for one in hills(make_measured)[:1]] + [there])
+
+
+def test_an_interrupted_measurement_and_a_proof_alone_have_no_cell(make_measured):
+    whole = climbs(make_measured, "small", 1.0)
+    for some in (whole.repetitions[:1], whole.repetitions[:6]):
+        assert ("small", "core") not in cells_of([whole.with_repetitions(some, True)])
+    again = tuple(replace(one, turn=1, total_s=9 * one.total_s) for one in whole.repetitions[1:4])
+    assert cells_of([whole.with_repetitions((*whole.repetitions, *again), True)])["small", "core"] == "50.0"
+
+
+def test_a_cell_of_a_wide_interval_has_its_ends(make_measured):
+    """Six repetitions between a quarter and twice of the median."""
+    wide = climbs(make_measured, "small", 1.0)
+    seconds = dict(enumerate((1.0, 3.9, 4.0, 4.0, 4.1, 8.4), start=1))
+    uneven = [replace(one, total_s=seconds.get(place, one.total_s)) for place, one in enumerate(wide.repetitions)]
+    frame = exhibit_frame(PAPER, TABLE, runs_of(PAPER, [wide.with_repetitions(tuple(uneven), True)]))
+    cell = frame[frame["column"] == "core"].iloc[0]
+    assert (cell["text"], cell["figure"], cell["value"]) == ("12.5 to 105", "12.5 to 105", pytest.approx(50.0))
 
 
 def test_unequal_work_is_refused_and_other_work_has_no_ratio(make_measured):

@@ -48,6 +48,16 @@ def test_bars_have_the_colour_of_their_device_and_intervals_of_ours_alone(drawn)
     assert axes.get_yscale() == "log" and axes.get_ylabel() == "seconds"
 
 
+def test_bars_of_similar_lengths_begin_at_0(drawn):
+    (axes,) = drawn(Plot(("gain",), "times as fast as one core")).axes
+    assert axes.get_yscale() == "linear" and axes.get_ylim()[0] == 0
+
+
+def test_a_heading_without_a_name_has_its_device_in_the_legend(drawn, monkeypatch):
+    monkeypatch.setitem(HEADS, "gain", "×")
+    assert legend(drawn(Plot(("gain",), "times as fast as one core"))) == ["H200 ×"]
+
+
 def test_lines_run_over_the_places_of_rows_and_show_all_published_figures(drawn):
     (axes,) = drawn(Plot(("paper", "core"), "seconds", kind="lines", x_axis="cities")).axes
     published, ours = (lines[0].get_xdata().tolist() for lines in axes.containers)

@@ -49,6 +49,7 @@ def made_up_nvml(reasons=(1, 1), refused=(), name="Test GPU"):
         "Init": lambda: None,
         "DeviceGetHandleByIndex": handle_of,
         "DeviceGetHandleByUUID": handle_of,
+        "DeviceGetUUID": lambda handle: f"GPU-of-{handle}",
         "DeviceGetName": lambda handle: name,
         "DeviceGetTotalEnergyConsumption": lambda handle: next(joules),
         "DeviceGetCurrentClocksEventReasons": lambda handle: reasons.pop(0),

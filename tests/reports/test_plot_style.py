@@ -23,22 +23,15 @@ def axes(panels):
 
 
 @pytest.mark.parametrize("spread", [1.0, 1.2, 4.9, 5.2, 99, 1e12])
-@pytest.mark.parametrize(("starts", "base"), [((3.1e-4, 98_765.0), 10), ((0.99, 4.2), 2)])
-def test_logarithmic_axes_have_two_ticks_at_least_and_none_overlap(panels, starts, base, spread):
-    for axes, start in zip(panels, starts, strict=True):
-        values = [start, start * min(spread, 1e3 if base == 2 else spread)]  # no more ranks
+def test_logarithmic_axes_have_two_ticks_at_least_and_none_overlap(panels, spread):
+    for axes, start in zip(panels, (3.1e-4, 98_765.0), strict=True):
+        values = [start, start * spread]
         axes.plot(values, values)
         for which, limits in (("x", axes.get_xlim), ("y", axes.get_ylim)):
-            logarithmic(axes, which, base)
+            logarithmic(axes, which)
             low, high = limits()
             assert low <= values[0] <= values[1] <= high
     assert illegible(panels[0].figure) == []
-
-
-def test_ticks_of_ranks_are_powers_of_two(axes):
-    axes.plot([1, 16], [1, 10])
-    logarithmic(axes, "x", base=2)
-    assert [tick for tick in axes.get_xticks() if 1 <= tick <= 16] == [1, 2, 4, 8, 16]
 
 
 def test_ticks_have_no_exponent_and_stay_short():

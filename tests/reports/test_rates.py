@@ -84,7 +84,20 @@ def test_a_baseline_is_measured_before_and_after_and_others_count_last(make_meas
     assert section.rates["repetitions"].to_dict() == {"one core": 12, "threads": 6}
     assert section.rates.loc["one core", "low"] == 8000 / 1.2 and section.rates.loc["threads", "rate"] == 16_000
     assert drift(core) == pytest.approx(8 / 9)
+    uneven = one([make_measured([1.0] * 6, [2.0] * 30)])
+    assert uneven.rates["rate"].item() == 6000, "the longer turn does not decide"
     assert drift(make_measured()) == 0.0
+
+
+def test_an_interrupted_measurement_is_not_run_and_no_proof_is_warm(make_measured):
+    whole, other = make_measured(), make_measured(backend="threads")
+    section = one([whole, other.with_repetitions(other.repetitions[:6], True)])
+    assert [*section.rates.index] == ["one core"]
+    assert [str(case) for case in section.not_run] == [
+        "threads (device 0): the measurement of its rate was interrupted"
+    ]
+    with pytest.raises(RecordError, match="no records to compare: the measurement of its rate was interrupted"):
+        rate_sections([whole.with_repetitions(whole.repetitions[:1], True)])
 
 
 def test_a_fixed_amount_has_a_rate_without_its_first_cold_repetition(make_record):

@@ -76,7 +76,6 @@ def test_a_claim_holds_if_all_checks_do():
     above, absent = Check("gain", "above"), Check("native", "above")
     assert found(frame(gain=[2]), above, absent).verdict == UNTESTED
     assert found(frame(gain=[0.5]), above, absent).verdict == FAILS
-    assert found(frame(gain=[2]), above, absent, untested="there is no GPU").reason == "there is no GPU"
 
 
 def test_without_runs_or_checks_a_claim_is_not_tested():
@@ -91,6 +90,18 @@ def test_a_missing_run_has_the_reason_of_the_plan():
     assert one.reason == "no GPU here"
 
 
+def test_the_reason_is_that_of_the_run_that_the_check_lacks():
+    """Of the base of a ratio, of the column that another is compared with, and of the check's rows alone."""
+    base = {("table 1", "small", "core"): "no time for one core"}
+    assert verdict(replace(TABLE, checks=(Check("gain", "above"),)), frame(cores=[1]), base).reason == base.popitem()[1]
+    other = {("table 1", "small", "cores"): "no cores"}
+    one = Check("gain", "above", than="cores")
+    assert verdict(replace(TABLE, checks=(one,)), frame(gain=[2]), other).reason == "no cores"
+    elsewhere = replace(TABLE, checks=(Check("gain", "above", rows=("large",)),))
+    missing = {("table 1", "small", "gain"): "no GPU here"}
+    assert verdict(elsewhere, frame(gain=[2]), missing).reason == NO_CELLS
+
+
 def test_sentences_have_the_figures_of_cells():
     cells = frame(gain=[2, 40, 10], core=[5])
     answer = "{gain.min} ({gain.min_row}), {gain.max} ({gain.max_row}), {gain.first}, {gain.last}, {gain[large]}"
@@ -99,6 +110,8 @@ def test_sentences_have_the_figures_of_cells():
     assert found(cells, Check("gain", "below"), fails="No, {gain.last}.").sentence == "No, 10."
     range_of_one = found(cells, Check("gain", "above"), answer="×{core.min} to ×{core.max} of {core.min} to {gain.min}")
     assert range_of_one.answer == "×5 of 5 to 2"
+    for end, text in (("; so", "×5; so"), (".", "×5."), (".5", "×5 to ×5.5")):
+        assert found(cells, Check("gain", "above"), answer=f"×{{core.min}} to ×{{core.max}}{end}").answer == text
 
 
 @pytest.mark.parametrize("template", ["{core[huge]}", "{native.min}"])

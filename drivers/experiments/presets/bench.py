@@ -15,7 +15,7 @@ from core.errors import UserError
 from core.instances.errors import InstanceError
 from core.program_parser import invocation
 from drivers.cli.exit_codes import DONE, FAILED
-from drivers.cli.messages import set_quiet
+from drivers.cli.messages import print_error, set_quiet
 from drivers.experiments.baselines import in_turns, run_with_baselines
 from drivers.experiments.c_programs import PROGRAMS, CProgramCase, compiler_obstacle
 from drivers.experiments.case import Case
@@ -25,7 +25,7 @@ from drivers.experiments.options import PlanParser, add_core_options, add_plan_o
 from drivers.experiments.plan import ExperimentPlan, plan_work, prepare_folder
 from drivers.experiments.presets.compare import InstanceRuns, scale_work
 from drivers.experiments.presets.compare_options import MEASURE_S
-from drivers.experiments.run import PlanRun, show
+from drivers.experiments.run import PlanRun, results_of, show
 from drivers.options.values import number, positive
 from drivers.workload.registry import get_workload
 from reports.pages import bench, ranks
@@ -186,9 +186,7 @@ def run_cases(
         show(case.title)
         outcomes = run_with_baselines(run, case.runs)
         failed = failed or any(one.kind == "failed" for one in outcomes)
-        records = [record for one in outcomes for record in one.records]
-        not_run = [one.not_run for one in outcomes if one.kind != "done"]
-        found.append(InstanceRuns(records, not_run, ", ".join(filter(None, (case.title, case.remark)))))
+        found.append(InstanceRuns(*results_of(outcomes), ", ".join(filter(None, (case.title, case.remark)))))
     return found, failed
 
 
@@ -208,7 +206,7 @@ def write_page(found: Sequence[InstanceRuns], family: str, records: Path, made_b
         failures.append(f"{error}. No report was written; the records are in {records}")
     print(*paths, sep="\n", end="\n" * bool(paths))
     for failure in failures:
-        print(f"error: {failure}", file=sys.stderr)
+        print_error(failure)
     return FAILED if failures else DONE
 
 

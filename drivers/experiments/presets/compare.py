@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from core.errors import UserError
 from drivers.cli.exit_codes import DONE, FAILED
-from drivers.cli.messages import set_quiet
+from drivers.cli.messages import print_error, set_quiet
 from drivers.experiments.baselines import baseline_again, run_with_baselines
 from drivers.experiments.best_core import run_best_core
 from drivers.experiments.case import PIN_CORES, Case
@@ -26,7 +26,7 @@ from drivers.experiments.idle_host import wait_until_idle
 from drivers.experiments.options import chosen_executor, workload_options
 from drivers.experiments.plan import ExperimentPlan, plan_work, prepare_folder
 from drivers.experiments.presets.compare_options import default_arguments, read_options
-from drivers.experiments.run import PlanRun, show
+from drivers.experiments.run import PlanRun, results_of, show
 from drivers.options.declaration import option_flag
 from drivers.options.local_search import SearchOptions
 from drivers.peers import peers_for
@@ -113,7 +113,7 @@ def run_comparison(workload: Workload[Any], options: argparse.Namespace, rest: S
     in_turn = options.executor == EXECUTORS[0] and not options.parallel
     order = baseline_again if in_turn else list
     cases = [case for work in works for case in order(place_work(work, configurations, options))]
-    plan = ExperimentPlan(cases, records, [str(one) for one in not_run], options.rerun, options.executor != "local")
+    plan = ExperimentPlan(cases, records, not_run, options.rerun, options.executor != "local")
     if options.dry_run:
         plan.show_commands()
         return ComparisonRun([], False, missing, name, records)
@@ -133,10 +133,9 @@ def run_comparison(workload: Workload[Any], options: argparse.Namespace, rest: S
     sections = []
     for _, of_instance in groupby(outcomes, key=lambda one: id(one.case.task)):
         those = list(of_instance)
-        recorded = [record for one in those for record in one.records]
+        recorded, failures = results_of(those)
         recorded += [] if options.weak else run_best_core(run, those)
-        failures = [*not_run, *(one.not_run for one in those if one.kind != "done")]
-        sections.append(InstanceRuns(recorded, failures, why))
+        sections.append(InstanceRuns(recorded, [*not_run, *failures], why))
     return ComparisonRun(sections, any(one.kind != "done" for one in outcomes), missing, name, records)
 
 
@@ -152,46 +151,31 @@ def plan_instances(
     """
     works: list[Case] = []
     missing = {}
+    seeds, how = options.seeds or (options.seed or 0,), {"peers": options.peers, "measure": options.measure}
     for spec in options.instance or [None]:
         words = [*rest, *(["--instance", spec] if spec else []), *(["--data", options.data] if options.data else [])]
         try:
-            works += plan_with_defaults(
-                workload,
-                words,
-                options.seeds or (options.seed or 0,),
-                options.repeats,
-                records,
-                peers=options.peers,
-                measure=options.measure,
-            )
+            words = with_defaults(workload, words, seeds[0])
+            works += plan_work(workload, words, seeds, options.repeats, records, **how)
         except UserError as error:
             missing[str(spec)] = error
     wrong = {str(error): error for error in missing.values()}
     if not works and len(wrong) == 1:
         raise next(iter(wrong.values()))
     for message in wrong:
-        print(f"error: {message}", file=sys.stderr)
+        print_error(message)
     if not works:
         raise UserError(f"--instance: none of {', '.join(missing)} can be compared, expected at least one")
     return works, list(missing)
 
 
-def plan_with_defaults(
-    workload: Workload[Any],
-    words: Sequence[str],
-    seeds: Sequence[int],
-    repeats: int,
-    records: Path,
-    peers: bool,
-    measure: float | None = None,
-) -> list[Case]:
-    """Return the cases of a workload as `plan_work` does; open options are set for about a second."""
+def with_defaults(workload: Workload[Any], words: Sequence[str], seed: int = 0) -> list[str]:
+    """Return arguments with those that are missing for about a second of one core's work."""
     asked = workload_options(workload, words)
     problem = None
     if asked.names_instance or not workload.standard:
-        problem = workload.load(replace(asked, seed=seeds[0]), 1).problem
-    words = [*words, *default_arguments(workload, words, problem)]
-    return plan_work(workload, words, seeds, repeats, records, peers=peers, measure=measure)
+        problem = workload.load(replace(asked, seed=seed), 1).problem
+    return [*words, *default_arguments(workload, words, problem)]
 
 
 def place_work(work: Case, configurations: Iterable[Configuration], options: argparse.Namespace) -> list[Case]:
@@ -236,17 +220,17 @@ def compared(ran: ComparisonRun) -> list[RateSection]:
 
 def conclude(ran: ComparisonRun, folder: Path, made_by: str = "") -> int:
     if not any(section.records for section in ran.sections):
-        print("error: nothing ran, so there is nothing to compare", file=sys.stderr)
+        print_error("nothing ran, so there is nothing to compare")
         return FAILED
     try:
         sections = compared(ran)
     except (UnequalWorkError, RecordError) as error:
         # Our own programs made the records: no user error.
-        print(f"error: {error}. No report was written; the records are in {ran.records}", file=sys.stderr)
+        print_error(f"{error}. No report was written; the records are in {ran.records}")
         return FAILED
     paths = comparison_page.write(sections, folder, ran.name, made_by)
     print(*comparison_page.lines(sections, made_by), f"report: {paths[0]}", sep="\n")
     wrong = [row for section in sections for row in section.not_run if row.wrong]
     for row in wrong:
-        print(f"error: {row}", file=sys.stderr)
+        print_error(str(row))
     return FAILED if wrong else DONE

@@ -26,6 +26,7 @@ REPLACEMENTS = {
 }
 MEASURE_S = 6.0
 """Budget of a rate in seconds: seven runs on two cores end within a minute."""
+MEASURED = "budget of each rate: warm repetitions until the 95 %% interval is within 2 %%, at least six, or S seconds"
 EXCLUDED_BY_HYBRID = ("backends", "ranks", "cores", "weak")
 """Options for devices and ranks, which `--hybrid` sets."""
 WALKS, ITERATIONS = "--walks", "--iterations"
@@ -113,11 +114,7 @@ def comparison_parser(workload: Workload[Any]) -> PlanParser:
     )
     add = parser.add_argument
     add("--instance", nargs="+", metavar="NAME", help="one or more instances, each with a section in the report")
-    measured = (
-        f"budget of each rate: warm repetitions until the 95 %% interval is within 2 %%, at least six, or S seconds "
-        f"({MEASURE_S:g})"
-    )
-    add("--measure", type=number, metavar="S", help=measured)
+    add("--measure", type=number, metavar="S", help=f"{MEASURED} ({MEASURE_S:g})")
     fixed = "no rates: R repetitions of exactly the given amount, the first one cold"
     add("--repeats", type=positive, metavar="R", help=fixed)
     add("--busy", action="store_true", help="measure while other programs run too; the page says so at its top")

@@ -7,25 +7,22 @@ import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from core.errors import UserError
 from core.program_parser import invocation
 from drivers.cli.exit_codes import DONE, FAILED
-from drivers.cli.messages import set_quiet
+from drivers.cli.messages import print_error, set_quiet
 from drivers.experiments.baselines import baseline_again, run_with_baselines
 from drivers.experiments.best_core import run_best_core
 from drivers.experiments.case import Case
 from drivers.experiments.configurations import choose_configurations
-from drivers.experiments.executors import NAMES as EXECUTORS
 from drivers.experiments.idle_host import wait_until_idle
 from drivers.experiments.options import PlanParser, add_core_options, add_plan_options, chosen_executor
-from drivers.experiments.plan import ExperimentPlan, prepare_folder
-from drivers.experiments.presets.compare import plan_with_defaults
-from drivers.experiments.presets.compare_options import MEASURE_S
-from drivers.experiments.run import PlanRun
+from drivers.experiments.plan import ExperimentPlan, plan_work, prepare_folder
+from drivers.experiments.presets.compare import with_defaults
+from drivers.experiments.presets.compare_options import MEASURE_S, MEASURED
+from drivers.experiments.run import PlanRun, results_of
 from drivers.options.values import number
-from drivers.workload.declaration import Workload
 from drivers.workload.registry import NAMES, get_workload
 from reports.pages import overview
 from reports.rates import RateSection, rate_sections
@@ -47,40 +44,35 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
     executor = chosen_executor(options)
     if not options.dry_run:
         prepare_folder(records, lambda: overview.remove(options.out), rerun=options.rerun)
-    in_turn = options.executor == EXECUTORS[0]
-    order = baseline_again if in_turn else list
+    order = baseline_again if executor.in_turn else list
     plans: dict[str, list[Case]] = {}
     failures: list[str] = []
     for workload in workloads:
         try:
-            work = plan_workload(workload, options.data, records, options.seconds_each)
+            words = with_defaults(workload, ["--data", options.data] if options.data else [])
+            work = plan_work(workload, words, [0], 1, records, peers=False, measure=options.seconds_each)[0]
             plans[workload.name] = order([work.on(one) for one in configurations])
         except UserError as error:
-            print(f"error: {workload.name}: {error}", file=sys.stderr)
+            print_error(f"{workload.name}: {error}")
             failures.append(f"{workload.name}: {error}")
     cases = [case for plan in plans.values() for case in plan]
     if options.dry_run:
-        not_run = [str(one) for one in not_here]
-        ExperimentPlan(cases, records, not_run, options.rerun, executor.elsewhere).show_commands()
+        ExperimentPlan(cases, records, not_here, options.rerun, executor.elsewhere).show_commands()
         return DONE
-    run = PlanRun(len(cases), executor, wait_until_idle if in_turn and not options.busy else None)
+    run = PlanRun(len(cases), executor, wait_until_idle if executor.in_turn and not options.busy else None)
     sections = []
     for name, plan in plans.items():
         found, failed = run_workload(run, name, plan)
         sections += found
         failures += failed
     made_by = shlex.join(["python", "-m", "drivers.overview", *arguments])
-    return write_overview(sections, [*map(str, not_here), *failures], options.out, made_by) or (
-        FAILED if failures else DONE
-    )
+    code = write_overview(sections, [*map(str, not_here), *failures], options.out, made_by)
+    return FAILED if failures else code
 
 
 def overview_parser(description: str | None) -> argparse.ArgumentParser:
     parser = PlanParser(prog=invocation("drivers.overview"), description=description)
-    each = (
-        "budget of each rate: warm repetitions until the 95 %% interval is within 2 %%, at least six, or S seconds "
-        "(%(default)g)"
-    )
+    each = f"{MEASURED} (%(default)g)"
     parser.add_argument("--seconds-each", type=number, default=MEASURE_S, metavar="S", help=each)
     parser.add_argument("--busy", action="store_true", help="measure while other programs run too")
     which = f"workloads to run, from {', '.join(NAMES)} (default: all)"
@@ -90,18 +82,11 @@ def overview_parser(description: str | None) -> argparse.ArgumentParser:
     return parser
 
 
-def plan_workload(workload: Workload[Any], data: str | None, records: Path, measure: float) -> Case:
-    """Return the default work of a workload's comparisons, about a second on one core."""
-    return plan_with_defaults(
-        workload, ["--data", data] if data else [], [0], 1, records, peers=False, measure=measure
-    )[0]
-
-
 def run_workload(run: PlanRun, name: str, plan: Sequence[Case]) -> tuple[list[RateSection], list[str]]:
     """Run the cases of a workload; return its rates, and the cases without a result with their reasons."""
     outcomes = run_with_baselines(run, plan)
-    not_run = [one.not_run for one in outcomes if one.kind != "done"]
-    records = [*(record for one in outcomes for record in one.records), *run_best_core(run, outcomes)]
+    records, not_run = results_of(outcomes)
+    records += run_best_core(run, outcomes)
     failures = [f"{name} on {one}" for one in not_run]
     if not records:
         return [], failures
@@ -109,14 +94,14 @@ def run_workload(run: PlanRun, name: str, plan: Sequence[Case]) -> tuple[list[Ra
         sections = rate_sections(records)
     except (UnequalWorkError, RecordError) as error:
         # Our own programs made the records: no user error.
-        print(f"error: {name}: {error}", file=sys.stderr)
+        print_error(f"{name}: {error}")
         return [], [*failures, f"{name}: {error}"]
     return sections, [*failures, *(f"{name} on {one}" for section in sections for one in section.not_run)]
 
 
 def write_overview(sections: Sequence[RateSection], failures: Sequence[str], folder: Path, made_by: str) -> int:
     if not sections:
-        print("error: no workload has a run to show", file=sys.stderr)
+        print_error("no workload has a run to show")
         return FAILED
     print("", *overview.lines(sections, failures, made_by), sep="\n")
     for path in overview.write(sections, folder, failures, made_by):

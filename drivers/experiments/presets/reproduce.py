@@ -8,14 +8,14 @@ import shlex
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from itertools import chain, product
+from itertools import chain
 from pathlib import Path
 
 import backends
 from core.errors import UserError
 from core.program_parser import invocation
 from drivers.cli.exit_codes import DONE, FAILED
-from drivers.cli.messages import print_note, set_quiet
+from drivers.cli.messages import print_error, print_note, set_quiet
 from drivers.experiments.baselines import run_with_baselines
 from drivers.experiments.case import Case, counted_environment, is_counted
 from drivers.experiments.estimate import START_S
@@ -36,7 +36,7 @@ from drivers.options.values import number
 from reports.pages import paper as pages_paper
 from reports.papers import files
 from reports.papers.paper import SCALES, Exhibit, Paper
-from reports.papers.placement import run_choice
+from reports.papers.placement import has_run
 from reports.records.environment import cores
 from reports.records.files import Record, RecordError, UnequalWorkError, load
 
@@ -155,7 +155,7 @@ def reproduction_parser(description: str | None) -> PlanParser:
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--table", metavar="N", help="only this table")
     which.add_argument("--figure", metavar="N", help="only this figure")
-    scale = "amount of work: seconds (quick), minutes (standard), or as much as in the paper (full) (%(default)s)"
+    scale = "rows and times of rates: a minute an exhibit (quick), an hour (standard), all rows (full) (%(default)s)"
     add("--scale", choices=SCALES, default=SCALES[1], help=scale)
     row = "instance of a row, instead of the paper's, as in 1=50; can be given several times"
     add("--row", action="append", type=read_setting, default=[], metavar="KEY=SPEC", help=row)
@@ -213,10 +213,10 @@ def write_report(
         paths = pages_paper.write(paper, shown, counted, after.records.parent, missing=missing, made_by=made_by)
     except (UnequalWorkError, RecordError) as error:
         # Our own programs made the records: no user error.
-        print(f"error: {error}. No report was written; the records are in {after.records}", file=sys.stderr)
+        print_error(f"{error}. No report was written; the records are in {after.records}")
         return FAILED
     print("", *paths, sep="\n")
-    doubted = dict.fromkeys(
+    unconfirmed = dict.fromkeys(
         f"{one.workload}, {one.instance}: {one.label}: the result was not confirmed"
         for case in after.cases
         for one in after.recorded(case)
@@ -227,16 +227,10 @@ def write_report(
     is_lenient = len(exhibits) == len(paper.exhibits) and any(exhibit in filled for exhibit in exhibits)
     for line in gaps if is_lenient else ():
         print_note(line)
-    errors = [*failed, *doubted, *(() if is_lenient else gaps)]
+    errors = [*failed, *unconfirmed, *(() if is_lenient else gaps)]
     for line in errors:
-        print(f"error: {line}", file=sys.stderr)
+        print_error(line)
     return FAILED if errors else DONE
-
-
-def has_run(paper: Paper, exhibit: Exhibit, records: Sequence[Record]) -> bool:
-    """Return True if a cell of an exhibit has one of the records."""
-    choices = [run_choice(paper, exhibit, row, column) for row, column in product(exhibit.rows, exhibit.columns)]
-    return any(choice.has(record) for choice in choices if choice for record in records)
 
 
 def gap_lines(exhibit: Exhibit, missing: Mapping[Cell, str]) -> list[str]:
