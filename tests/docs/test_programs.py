@@ -64,7 +64,7 @@ def test_the_readme_leads_from_a_file_to_a_report_in_four_commands(tmp_path):
         subprocess.run([sys.executable, *words[1:]], cwd=tmp_path, env={**os.environ, "PYTHONPATH": paths}, check=True)
     assert len(load(tmp_path / "runs.jsonl")) == 11
     report = (tmp_path / "reports" / "out" / "compare-partition.md").read_text()
-    assert "cpu, 2 ranks" in report
+    assert "\n| 2 ranks |" in report
     assert list((tmp_path / "reports" / "out").glob("*.svg"))
 
 
