@@ -36,20 +36,21 @@ def test_a_workload_is_compared_by_one_command(name, tmp_path, capsys):
     code = main([name, *SMALL[name].split(), *PLACES, "--repeats", "1", "--out", str(tmp_path)])
     said = capsys.readouterr()
     assert code == 0, said.out + said.err
-    records = load(tmp_path / f"compare-{name}.jsonl")
+    runs = load(tmp_path / f"compare-{name}.jsonl")
+    records = [run for run in runs if run.workload == name]  # without the best one-core algorithm
     assert [(record.backend, record.ranks) for record in records] == [("cpu", 1), ("threads", 1), ("cpu", 2)]
     assert len({record.hash for record in records}) == 1
-    assert all(record.verified for record in records)
+    assert all(run.verified for run in runs)
     report = (tmp_path / f"compare-{name}.md").read_text()
     assert f"proved equal: hash {records[0].hash}" in report
-    assert "[3/3]" in said.out
+    assert f"[{len(runs)}/{len(runs)}]" in said.out
 
 
 @pytest.mark.slow
 def test_rates_are_measured_by_one_command(tmp_path, capsys):
     words = ["ihc", *SMALL["ihc"].split(), "--backends", "cpu", "threads", "--ranks", "--no-peers", "--busy"]
     assert main([*words, "--measure", "0", "--out", str(tmp_path)]) == 0
-    core, threads = load(tmp_path / "compare-ihc.jsonl")
+    core, threads = (run for run in load(tmp_path / "compare-ihc.jsonl") if run.workload == "ihc")
     assert [len(turn) for turn in core.turns()] == [6, 6] and [len(turn) for turn in threads.turns()] == [6]
     assert core.hash == threads.hash and core.work_unit == "climbs"
     assert len(capsys.readouterr().out.splitlines()) <= 25
