@@ -37,7 +37,7 @@ def test_a_workload_is_compared_by_one_command(name, tmp_path, capsys):
     said = capsys.readouterr()
     assert code == 0, said.out + said.err
     runs = load(tmp_path / f"compare-{name}.jsonl")
-    records = [run for run in runs if run.workload == name]  # without the best one-core algorithm
+    records = runs[:3]  # behind them is the best one-core algorithm, where there is one
     assert [(record.backend, record.ranks) for record in records] == [("cpu", 1), ("threads", 1), ("cpu", 2)]
     assert len({record.hash for record in records}) == 1
     assert all(run.verified for run in runs)
