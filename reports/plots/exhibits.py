@@ -37,7 +37,7 @@ LEGEND_WIDTH, MOST_UPRIGHT = 52, 6
 
 
 def draw(exhibit: Exhibit, cells: pandas.DataFrame, heads: Mapping[str, str], path: Path) -> list[Path]:
-    """Draw the picture of an exhibit as SVG; return the file, none without two values, our runs, or matplotlib.
+    """Draw the picture of an exhibit as SVG; return the file, none without two rows, our runs, or matplotlib.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def draw(exhibit: Exhibit, cells: pandas.DataFrame, heads: Mapping[str, str], pa
         ]
         for panel in panels
     }
-    rows = {panel: names for panel, names in rows.items() if len(shown[shown["row"].isin(names)]) > 1}
+    rows = {panel: names for panel, names in rows.items() if shown["row"][shown["row"].isin(names)].nunique() > 1}
     if ours.empty or not rows:
         return []
     curves = _curve_styles(plot, shown)

@@ -103,7 +103,8 @@ def test_a_workload_does_the_same_work_on_every_mixture(name, tmp_path, capsys):
     code = main([name, *words, "--repeats", "1", "--out", str(tmp_path)])
     said = capsys.readouterr()
     assert code == 0, said.out + said.err
-    records = load(tmp_path / f"compare-{name}-hybrid.jsonl")
+    # The best one-core algorithm is another workload's record.
+    records = [one for one in load(tmp_path / f"compare-{name}-hybrid.jsonl") if one.workload == name]
     ran = [(record.backend, record.ranks, record.details.get("cores_per_rank")) for record in records]
     assert ran[:2] == [("cpu", 1, None), ("threads", 2, 2)]
     assert len({record.hash for record in records}) == 1

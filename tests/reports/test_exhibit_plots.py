@@ -71,15 +71,19 @@ def test_a_column_of_several_kinds_of_devices_has_a_colour_of_its_own(drawn, mak
     assert axes.containers[0][0].get_color() == exhibits.SEVERAL
 
 
-def test_panels_have_rows_of_their_own(drawn):
-    rows = tuple(replace(row, panel=f"panel {row.name}") for row in TABLE.rows)
-    exhibit = replace(TABLE, rows=rows)
-    figure = drawn(Plot(("core", "gpu"), "seconds", panels=("panel small", "panel large", "panel huge")), None, exhibit)
-    assert [axes.get_title() for axes in figure.axes] == ["panel small", "panel large"]
+def test_a_panel_has_two_rows_of_its_own(drawn):
+    def panels_of(*names):
+        rows = tuple(replace(row, panel=name) for row, name in zip(TABLE.rows, names, strict=True))
+        panels = tuple(dict.fromkeys(names))
+        return drawn(Plot(("core", "gpu"), "seconds", panels=panels), None, replace(TABLE, rows=rows))
+
+    figure = panels_of("few", "few", "many", "many")
+    assert [axes.get_title() for axes in figure.axes] == ["few"]
     assert len(legend(figure)) == 2
+    assert panels_of("few", "many", "many", "many") is None
 
 
-def test_without_two_figures_or_a_run_of_ours_there_is_no_picture(drawn, make_measured):
+def test_without_two_rows_or_a_run_of_ours_there_is_no_picture(drawn, make_measured):
     assert drawn(Plot(("paper",), "seconds")) is None
     assert drawn(Plot(("paper", "core"), "seconds"), []) is None
     assert drawn(Plot(("core",), "seconds"), hills(make_measured)[:1]) is None
