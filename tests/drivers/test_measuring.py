@@ -12,10 +12,10 @@ from reports.statistics.medians import median_interval
 CLIMBS, RUNS = WorkUnit("climbs", 2000, option="climbers"), WorkUnit()
 
 
-def measured(clock, rule=None, unit=CLIMBS):
+def measured(clock, rule=None, unit=CLIMBS, proof_s=9.0):
     """Measure a rate by a clock (work -> seconds); return the measurement, and the work of every warm repetition."""
     rate = RateMeasurement(rule or MeasuringRule(), unit)
-    assert rate.next_work() == Work(unit.amount) and rate.add(60.0) == "proof"
+    assert rate.next_work() == Work(unit.amount) and rate.add(proof_s) == "proof"
     works = []
     while (work := rate.next_work()) is not None:
         works.append(work)
@@ -54,6 +54,16 @@ def test_a_device_with_a_long_launch_needs_several_trials():
 def test_a_proof_that_takes_a_second_is_the_rates_amount():
     _, works = measured(lambda work: work.total / 1000)
     assert works == [Work(2000)] * 6
+
+
+def test_after_a_long_proof_the_rates_amount_is_smaller():
+    rate, works = measured(lambda work: work.total / 100, proof_s=20.0)
+    assert works == [Work(100)] * 6
+    _, works = measured(lambda work: 20.0 * work.runs, unit=RUNS, proof_s=20.0)
+    assert works == [Work(1)] * 6, "a whole run cannot be cut"
+    again = RateMeasurement(MeasuringRule(), CLIMBS)
+    again.resume(recorded(*[1.0] * 6, work=8000))
+    assert again.add(20.0) == "proof" and again.work == Work(8000), "another turn has the amount of the first"
 
 
 def test_whole_runs_repeat_inside_a_repetition():
