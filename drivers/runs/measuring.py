@@ -29,8 +29,8 @@ MOST_GROWTH = 64
 """Largest growth of an amount after one trial: a trial of some microseconds is no estimate."""
 MARGIN = 1.02
 """Duration of a grown repetition, relative to the shortest allowed one, if time grows with the amount."""
-MOST_PROOF = 10
-"""Duration of a proof, relative to the shortest allowed repetition, above which the rate is measured on less work."""
+MOST_PROOF_S = 10.0
+"""Seconds of a proof above which the rate is measured on less work."""
 MOST_AMOUNT = 2**31 - 2
 """Largest amount: one more means no limit (`core.run.stop.MOST`)."""
 
@@ -191,7 +191,7 @@ class RateMeasurement:
         """
         if self.proof is not None:
             is_first = not (self.turn or self.seconds)
-            if self.unit.option and is_first and seconds > MOST_PROOF * self.rule.shortest_s:
+            if self.unit.option and is_first and seconds > MOST_PROOF_S:
                 self.work = Work(max(1, _rounded_up(self.work.amount * self.rule.shortest_s / seconds)))
             self.proof = None
             return "proof"
