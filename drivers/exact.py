@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 DEFAULT_INSTANCE, GENERATED_INSTANCE = "bays29", "uniform:25:seed=1"
 MOST_VERIFIED = 20
-"""Most cities for `--verify` by another algorithm, whose memory doubles with each city."""
+"""Most cities for `--verify`: the memory of that algorithm doubles with each city."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ An optional value that is absent was not recorded. No report shows it as 0.
 from __future__ import annotations
 
 import json
-import statistics
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -142,12 +141,11 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
         True only if the plain NumPy scorer confirmed `best_cost`; otherwise the run enters no ratio.
     details
         Values that a report may show but which neither identify the run nor affect the work. The reports read `cities`,
-        `optimum`, `maximises` (true if the largest cost is best), `instance_source` and `evaluation_definition` (texts
-        that complete "Instance: ..." and "Counted: ..."), `device_name`, `cores_per_rank` (set by `--cores`),
-        `rank_cores` (the numbers of each rank's cores, "0-3", set by `--pin-cores`), `simulated` and `reference` (true
-        or false; the latter: the reference interpreter, too slow for a baseline), `verified_by` (names of verifiers),
-        `options` (options of the command line that are not defaults), `reference_solvers` (see
-        `drivers.peers.peer.PeerMeasurement`), `programs` (digests of the kernels that ran, see
+        `optimum`, `maximises` (true if the largest cost is best), `instance_source` (a text), `device_name`,
+        `cores_per_rank` (set by `--cores`), `rank_cores` (the numbers of each rank's cores, "0-3", set by
+        `--pin-cores`), `simulated` and `reference` (true or false; the latter: the reference interpreter, too slow for
+        a baseline), `verified_by` (names of verifiers), `options` (options of the command line that are not defaults),
+        `reference_solvers` (see `drivers.peers.peer.PeerMeasurement`), `programs` (digests of the kernels that ran, see
         `reports.records.programs`); of dynamic programming also `cells`, `method`, `streamed_bytes` and `profile` (see
         `drivers.runs.kernel_profile`).
     origin
@@ -232,12 +230,6 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
         if self.device_kind == "cores":
             return self.details.get("cores_per_rank") or self.environment.get("cores")
         return 1 if self.device_kind == "core" else None
-
-    @property
-    def communication_share(self) -> float | None:
-        """Median over repetitions of the ranks' mean share of time in communication; None for one rank, or unknown."""
-        shares = [run.communication_share for run in self.repetitions if run.communication_share is not None]
-        return statistics.median(shares) if shares and self.ranks > 1 else None
 
     @property
     def work_name(self) -> str:
