@@ -1,7 +1,4 @@
-"""`python -m cluster`: starts a program of `cluster.programs`.
-
-Imports almost nothing before the program is known: 64 ranks may start `check` at once on two cores.
-"""
+"""`python -m cluster`: starts a program about the ranks and hosts that other programs run on."""
 
 from __future__ import annotations
 
@@ -11,10 +8,22 @@ import sys
 
 from cluster.command_line import run
 from cluster.mpi import launcher
-from cluster.programs import PROGRAMS
-from core.program_parser import COMMAND, COMPLETION_VARIABLE, CompletingParser, format_list, invocation, refuse_unknown
+from core.program_parser import (
+    COMMAND,
+    COMPLETION_VARIABLE,
+    CompletingParser,
+    ConsoleProgram,
+    format_list,
+    invocation,
+    refuse_unknown,
+)
 
 MODULE = "cluster"
+PROGRAMS = {
+    "launch": ConsoleProgram("start a program over ranks, here, on a list of hosts or in Slurm", "cluster.launch.job"),
+    "slurm": ConsoleProgram("write a Slurm batch script that requeues an unfinished job", "cluster.launch.slurm"),
+    "setup": ConsoleProgram("set up this environment's mpirun for many ranks on few cores", "cluster.setup"),
+}
 
 
 def main() -> int:

@@ -34,7 +34,7 @@ OTHER_PROGRAMS = {
     "check": ConsoleProgram("check the functions of a user-defined problem in FILE.py", "drivers.check"),
     "fetch": ConsoleProgram("download the instances of a collection or a paper", "core.instances", ("fetch",)),
     "instances": ConsoleProgram("list the instances on this machine, or show one", "core.instances"),
-    "cluster": ConsoleProgram("measure ranks and hosts, start programs on them, batch scripts", "cluster"),
+    "cluster": ConsoleProgram("start programs on ranks and hosts, and write batch scripts", "cluster"),
     "peers": ConsoleProgram("list and install the solvers of others that `--peers` runs", "drivers.peers"),
     "setup": ConsoleProgram("set up this environment's mpirun for many ranks on few cores", "cluster.setup"),
     "show": ConsoleProgram("print a kernel as a device's compiler gets it", "backends.show"),

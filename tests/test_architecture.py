@@ -40,8 +40,8 @@ LATE = {
     *("tsplib95", "networkx", "joblib", "pooch", "psutil", "argcomplete"),
 }
 STARTED_BY_EVERY_RANK = (
-    *("core.lang", "core.instances", "core.tours", "backends.launch", "cluster", "cluster.programs", "drivers.console"),
-    *("drivers.cluster_programs.check", *(f"drivers.{name}" for name in NAMES)),
+    *("core.lang", "core.instances", "core.tours", "backends.launch", "cluster", "drivers.console"),
+    *(f"drivers.{name}" for name in NAMES),
 )
 DEVICES = re.compile(r"\b(cpu|threads|cuda|opencl|pyopencl|pocl|numba|joblib|loky|mpi|mpi4py|nvidia)\b", re.I)
 

@@ -12,8 +12,8 @@ from contextlib import suppress
 
 from core.errors import UserError
 
-SUITE = ("drivers", "cluster")
-"""Packages with programs that run over ranks."""
+SUITE = "drivers."
+"""Package of the programs that run over ranks."""
 
 
 def add_placement_options(parser: argparse.ArgumentParser) -> None:
@@ -40,7 +40,7 @@ def add_program_argument(parser: argparse.ArgumentParser) -> None:
         "program",
         nargs=argparse.REMAINDER,
         metavar="PROGRAM ...",
-        help="drivers.ppp or ppp, check, or a FILE.py, with its own options",
+        help="drivers.ppp or ppp, or a FILE.py, with its own options",
     )
 
 
@@ -66,20 +66,16 @@ def program_words(words: Sequence[str]) -> list[str]:
     """
     from importlib.util import find_spec
 
-    from cluster.programs import PROGRAMS
-
     if not words or words[0].startswith("-"):
         found = f"{words[0]}, which no option of `launch` is" if words else "none"
-        raise UserError(f"the program to start: found {found}, expected drivers.ppp, ppp, check or a FILE.py")
+        raise UserError(f"the program to start: found {found}, expected drivers.ppp, ppp or a FILE.py")
     name, *rest = words
     if name.endswith(".py"):
         if not os.path.isfile(name):
             raise UserError(f"{name}: found no such file, expected a program")
         return [name, *rest]
-    if name in PROGRAMS:
-        return ["-m", "cluster", name, *rest]
-    module = name if name.split(".")[0] in SUITE else f"drivers.{name}"
+    module = SUITE + name.removeprefix(SUITE)
     with suppress(ModuleNotFoundError):
         if all(part.isidentifier() for part in module.split(".")) and find_spec(module):
             return ["-m", module, *rest]
-    raise UserError(f"the program to start: found {name!r}, expected drivers.ppp, ppp, check or a FILE.py")
+    raise UserError(f"the program to start: found {name!r}, expected drivers.ppp, ppp or a FILE.py")

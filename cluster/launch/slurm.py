@@ -103,7 +103,7 @@ def job_name(words: Sequence[str]) -> str:
 
 def checkpoint_options(words: Sequence[str], name: str) -> tuple[str, tuple[str, ...]]:
     """Return the program's checkpoint and further options for it, as words of the shell; empty if it writes none."""
-    if words[0] == "-m" and (words[1].split(".")[0] == "cluster" or words[1] in TABLES):
+    if words[0] == "-m" and words[1] in TABLES:
         return "", ()
     file = f'{name}-"$SLURM_JOB_ID".checkpoint'
     state = ["--checkpoint", file]

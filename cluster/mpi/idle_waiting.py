@@ -1,4 +1,4 @@
-"""Idle waiting: long waits that leave the processor to others, at the start and the end of a job, and for a turn.
+"""Idle waiting: long waits that leave the processor to others, at the start and the end of a job.
 
 MPI polls for messages, so that it receives them at once. 64 polling ranks keep two cores busy while one of them loads
 and compiles for all. Sleeping ranks wake up a little later, and cost almost nothing.
@@ -9,12 +9,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from cluster.mpi import launcher
-
-if TYPE_CHECKING:
-    from mpi4py.MPI import Intracomm
 
 FIRST_NAP_S, LONGEST_NAP_S = 1e-4, 0.05
 NAP_PER_RANK_S = 1e-3
@@ -24,9 +20,6 @@ WAITED_PER_NAP = 5
 SET_TIMER_SLACK = 29
 """Option of Linux's prctl that sets the delay of the thread's timers in nanoseconds; 0 is the usual 50,000."""
 SLACK_PER_RANK_NS, MOST_SLACK_NS = 300_000, 20_000_000
-TURN = 7
-"""Tag of the message that starts a rank's turn."""
-NOTHING = bytearray()
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
@@ -36,16 +29,6 @@ def wait_until(condition: Callable[[], bool]) -> None:
     while not condition():
         waited = time.monotonic() - began
         time.sleep(min(max(waited / WAITED_PER_NAP, FIRST_NAP_S), longest))
-
-
-def pass_turn(world: Intracomm, to: int) -> None:
-    """Start the turn of a rank of mpi4py's communicator; may wait until the message is received."""
-    world.Send(NOTHING, to, TURN)
-
-
-def wait_for_turn(world: Intracomm, source: int) -> None:
-    wait_until(lambda: world.Iprobe(source, TURN))
-    world.Recv(NOTHING, source, TURN)
 
 
 @contextmanager

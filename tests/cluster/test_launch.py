@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from cluster.__main__ import PROGRAMS
 from cluster.__main__ import main as cluster_main
 from cluster.launch.job import main
 from cluster.launch.options import positive, program_words
 from cluster.launch.plan import cores_per_rank
-from cluster.programs import PROGRAMS
 from core.errors import UserError
 from tests.patience import soon
 
@@ -84,7 +84,6 @@ def test_an_interrupt_ends_the_job(launch_environment, ranks):
     [
         (["ppp", "--walks", "2"], ["-m", "drivers.ppp", "--walks", "2"]),
         (["drivers.ppp"], ["-m", "drivers.ppp"]),
-        (["check", "--output", "x"], ["-m", "cluster", "check", "--output", "x"]),
         ([str(PATIENT), "x"], [str(PATIENT), "x"]),
     ],
 )
@@ -97,7 +96,7 @@ def test_programs_are_named_as_users_name_them(words, started):
     [
         ([], "the program to start: found none, expected"),
         (["--walks"], "the program to start: found --walks, which no option of `launch` is, expected"),
-        (["pppp"], "the program to start: found 'pppp', expected drivers.ppp, ppp, check or a FILE.py"),
+        (["pppp"], "the program to start: found 'pppp', expected drivers.ppp, ppp or a FILE.py"),
         (["os"], "the program to start: found 'os'"),
         (["missing.py"], "missing.py: found no such file, expected a program"),
     ],

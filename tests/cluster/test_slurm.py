@@ -153,16 +153,12 @@ def test_gpus_and_cores_of_each_rank_are_asked_for(words, asked, job):
         (("--no-checkpoint", "ppp"), []),
         (("ppp", "--checkpoint", "mine"), ["--checkpoint", "mine", "--resume"]),
         (("ppp", "--checkpoint=mine", "--resume"), ["--checkpoint=mine", "--resume"]),
-        (("check",), []),
         (("lcs",), []),
     ],
 )
 def test_a_state_is_kept_unless_the_user_says_otherwise(arguments, added, job):
     words = command(job.written(*arguments))
-    assert (
-        words[words.index(arguments[-1] if arguments[0] in ("--no-checkpoint", "check", "lcs") else "ppp") + 1 :]
-        == added
-    )
+    assert words[words.index(arguments[-1] if arguments[0] in ("--no-checkpoint", "lcs") else "ppp") + 1 :] == added
 
 
 def test_times_are_read_as_slurm_does():
@@ -175,7 +171,7 @@ def test_a_time_below_what_a_checkpoint_needs_is_refused_unless_there_is_none(ti
     code, out, err = called(slurm.main, "--time", time, "ppp")
     assert (code, out) == (2, "")
     assert err.startswith(f"error: --time {time}: expected 5 minutes for a checkpoint") and len(err.splitlines()) == 1
-    for words in (["--no-checkpoint", "ppp"], ["check"]):
+    for words in (["--no-checkpoint", "ppp"], ["lcs"]):
         code, script, _ = called(slurm.main, "--time", time, *words)
         assert code == 0 and "signal" not in directives(script)
     assert called(slurm.main, "--time", "5", "ppp")[0] == called(slurm.main, "--time", "0", "ppp")[0] == 0
