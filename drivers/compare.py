@@ -4,7 +4,7 @@ python -m drivers.compare                                                   hill
 python -m drivers.compare qap --instance tai30a tai60a --ranks 2            two instances, a section for each
 python -m drivers.compare ppp --walks 64 --iterations 500 --seeds 0..9      ten seeds
 python -m drivers.compare ihc --ranks 2 4 --weak                            weak scaling
-python -m drivers.compare ppp --hybrid 1x8 2x4 8x1                          ranks with threads, and one rank per core
+python -m drivers.compare ppp --ranks 2 --rank-backend threads --cores 4    ranks with four threads each
 """
 
 import sys

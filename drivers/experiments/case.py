@@ -16,8 +16,6 @@ from drivers.workload.run_time import RepetitionWork
 from reports.records.environment import emulated_hosts
 from reports.records.files import Record, merge
 
-PIN_CORES = "--pin-cores"
-"""Option that binds ranks to separate cores."""
 NOWHERE = Configuration("", "", "")
 """Configuration of a case before `Case.on`."""
 
@@ -116,9 +114,9 @@ class Case:
         command += ["--peers"] if self.runs_peers else []
         launcher = find_mpirun()
         if where.ranks > 1 and launcher:
-            # Open MPI may bind a rank to a core, which would leave `threads` one of them. Ranks with --pin-cores choose
-            # from all. Emulated hosts share cores, and each would bind its first rank to the first of them.
-            free = where.kind != ONE_CORE or PIN_CORES in self.arguments or where.network
+            # Open MPI may bind a rank to a core, which would leave `threads` one of them. Emulated hosts share cores, so
+            # each would bind its first rank to the same one.
+            free = where.kind != ONE_CORE or where.network
             bound = ["--bind-to", "none"] if free else []
             command = [launcher, "-n", str(where.ranks), "--map-by", ":OVERSUBSCRIBE", *bound, *command]
         return [*self.emulator(), *command]

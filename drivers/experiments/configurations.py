@@ -1,18 +1,15 @@
 """Configurations of experiments: devices and numbers of ranks and cores, and reasons for missing ones.
 
-A comparison has all devices here, and ranks. A hybrid comparison has mixtures of ranks and threads: the same number of
-cores as one rank with all, a rank for each, or between, as on the paper's clusters (MPI between machines, OpenMP
-within).
+A comparison has all devices here, and ranks: of one core, or of several (MPI between machines, threads within).
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib.util
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, NoReturn
+from typing import Any
 
 import backends as available
 from backends import Usability
@@ -143,12 +140,6 @@ def with_cores(
     return chosen
 
 
-def refuse_oversubscription(asked: str, present: int) -> NoReturn:
-    raise UserError(
-        f"{asked}: found {present} cores, expected at most {present}, or --oversubscribe, which lets ranks share cores"
-    )
-
-
 def mpi_obstacle() -> str | None:
     """Return the reason against several ranks here, or None."""
     if importlib.util.find_spec("mpi4py") is None:
@@ -172,97 +163,6 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-# --- mixtures of ranks and threads ---
-
-
-class HybridConfiguration(NamedTuple):
-    """Numbers of ranks and of cores of each."""
-
-    ranks: int
-    cores: int
-
-    def __str__(self) -> str:
-        return f"{self.ranks}x{self.cores}"
-
-    @property
-    def total(self) -> int:
-        return self.ranks * self.cores
-
-
-def read_hybrid_configuration(text: str) -> HybridConfiguration | int:
-    """Read a hybrid configuration (4x2), or a number of cores (8) for all of its hybrid configurations."""
-    match = re.fullmatch(r"([1-9]\d{0,5})(?:x([1-9]\d{0,5}))?", text)
-    if match is None:
-        raise argparse.ArgumentTypeError(f"expected ranks x cores as in 4x2, or a number of cores, found {text!r}")
-    number, cores = match.groups()
-    return int(number) if cores is None else HybridConfiguration(int(number), int(cores))
-
-
-def hybrid_configurations(total: int) -> list[HybridConfiguration]:
-    """Return all even partitions of the cores, from one rank with all to one rank for each core."""
-    return [HybridConfiguration(ranks, total // ranks) for ranks in range(1, total + 1) if total % ranks == 0]
-
-
-def chosen_hybrid_configurations(
-    asked: Sequence[HybridConfiguration | int], present: int, oversubscribe: bool
-) -> list[HybridConfiguration]:
-    """Return the hybrid configurations of a command line: named ones, all of a number of cores, or all of this machine.
-
-    ``asked`` are the values of `--hybrid`, ``present`` the cores of this machine. Raises `UserError` if the
-    configurations have different numbers of cores or more than exist, or for one core.
-    """
-    numbers = [one if isinstance(one, int) else one.total for one in asked] or [present]
-    if len(set(numbers)) > 1:
-        requested = " ".join(map(str, asked))
-        raise UserError(
-            f"--hybrid {requested}: found {', '.join(map(str, numbers))} cores, expected the same number in all, as in "
-            f"{' '.join(map(str, hybrid_configurations(max(numbers))))}"
-        )
-    total = numbers[0]
-    if total < 2:
-        raise UserError(f"--hybrid: found {total} core, expected at least 2")
-    if total > present and not oversubscribe:
-        refuse_oversubscription(f"--hybrid {' '.join(map(str, asked))}", present)
-    named = [one for one in asked if isinstance(one, HybridConfiguration)]
-    return sorted(set(named)) if len(named) == len(asked) > 0 else hybrid_configurations(total)
-
-
-def plan_hybrid_configurations(
-    devices: Sequence[Usability], mixtures: Sequence[HybridConfiguration], backend: str | None = None
-) -> tuple[list[Configuration], list[NotRun]]:
-    """Plan one core as baseline and every hybrid configuration; return those that cannot run with reasons.
-
-    Ranks of one core each are flat MPI: they run on the device of one core, without a pool of threads. ``backend`` is
-    that of ranks with several cores, by default the first that accepts a number of cores. Raises `UserError` without a
-    device of one core, or without one that accepts a number of cores.
-    """
-    usable = [one for one in devices if one.usable and not one.is_reference]
-    core = next((one for one in usable if one.kind == ONE_CORE), None)
-    takers = [one for one in usable if one.takes_cores]
-    several = next((one for one in takers if backend in (None, one.backend)), None)
-    if core is None:
-        raise UserError(
-            "--hybrid: found no backend of one core here, the baseline of speed-ups: see `python -m backends`"
-        )
-    if several is None:
-        able = ", ".join(dict.fromkeys(one.backend for one in takers)) or "none of this machine"
-        named = f"--rank-backend {backend}" if backend else "nothing"
-        raise UserError(f"--hybrid: found {named}, expected a backend that takes a number of cores: {able}")
-    baseline, most, obstacle = Configuration.of(core), several.compute_units, mpi_obstacle()
-    configurations, not_run = [baseline], []
-    for mixture in mixtures:
-        place = baseline if mixture.cores == 1 else Configuration.of(several).with_cores(mixture.cores)
-        mixed = replace(place, ranks=mixture.ranks)
-        reason = obstacle if mixture.ranks > 1 else None
-        if mixture.cores > most:
-            reason = f"found {most} cores for a rank here, expected {mixture.cores}"
-        if reason:
-            not_run.append(mixed.not_run(reason))
-        else:
-            configurations.append(mixed)
-    return configurations, not_run
-
-
 # --- from a command line ---
 
 
@@ -272,9 +172,6 @@ def choose_configurations(options: argparse.Namespace) -> tuple[list[Configurati
     Raises `UserError` if a requested device does not exist, or an option changes nothing.
     """
     devices = available.survey()
-    if getattr(options, "hybrid", None) is not None:
-        mixtures = chosen_hybrid_configurations(options.hybrid, present_cores(), options.oversubscribe)
-        return plan_hybrid_configurations(devices, mixtures, options.rank_backend)
     ranks = chosen_ranks(options)
     configurations, not_run = plan_configurations(devices, options.backends, ranks, options.rank_backend, options.cores)
     ranked = [one.ranks for one in configurations] + [one.ranks for one in not_run]
@@ -297,5 +194,8 @@ def chosen_ranks(options: argparse.Namespace) -> list[int]:
     if options.rank_backend and most == 1:
         raise UserError(f"--rank-backend {options.rank_backend}: changes nothing without ranks, expected --ranks 2")
     if most > present and not options.oversubscribe:
-        refuse_oversubscription(f"--ranks {most}", present)
+        raise UserError(
+            f"--ranks {most}: found {present} cores, expected at most {present}, or --oversubscribe, which lets ranks "
+            "share cores"
+        )
     return list(options.ranks)

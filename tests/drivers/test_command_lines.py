@@ -158,14 +158,6 @@ OTHERS = [
     ("compare", "ihc --rank-backend threads --ranks --out new", "--rank-backend threads: changes nothing without"),
     (
         "compare",
-        "ppp --hybrid 1x2 4x1 --out new",
-        "--hybrid 1x2 4x1: found 2, 4 cores, expected the same number in all",
-    ),
-    ("compare", "ppp --hybrid 1x1 --out new", "--hybrid: found 1 core, expected at least 2"),
-    ("compare", "ppp --hybrid --ranks 2 --out new", "--hybrid and --ranks: expected one of them"),
-    ("compare", "ppp --hybrid --rank-backend cpu --out new", "--hybrid: found --rank-backend cpu, expected a backend"),
-    (
-        "compare",
         "ppp --parallel seeds --out new",
         "--parallel seeds: found one seed, expected several, as in --seeds 0..9",
     ),
@@ -174,7 +166,7 @@ OTHERS = [
         "ppp --parallel seeds --seeds 0..3 --executor slurm --out new",
         "--parallel and --executor slurm: expected one of them",
     ),
-    ("compare", "ppp --pin-cores --out new", "--pin-cores: found an option of single runs, expected --hybrid"),
+    ("compare", "ppp --pin-cores --out new", "--pin-cores: found an option of single runs, expected it"),
     ("compare", "ihc --backends threads --ranks 2 --out new", "--ranks 2: no backend of one core is among --backends"),
     ("bench.__main__", "--workload ihc --backends cpu --ranks --out text.txt", "text.txt: cannot write there"),
     ("bench.__main__", "--workload ihc --backends abacus", "--backends: expected some of cpu, threads"),
@@ -184,7 +176,6 @@ OTHERS = [
     ("check", "", "expected FILE.py"),
     ("check", "--n 3", "found --n"),
     ("check", "nowhere.py", "nowhere.py: no such file"),
-    ("compare", "ppp --hybrid 2x", "--hybrid: expected ranks x cores as in 4x2, or a number of cores, found '2x'"),
     ("compare", "lcs --weak --ranks 2 --out new", "--weak: found lcs, a single problem"),
     ("compare", "ihc --weak --ranks 1 --out new", "--weak: found one rank, expected several"),
     (

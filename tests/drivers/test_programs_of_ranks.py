@@ -7,6 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from backends.cpu_info import available_cores
+from drivers.compare import main
+from reports.records.files import load
+from tests.drivers.test_compare_workloads import SMALL
+
 OTHER = "program: found python -m drivers.ihc on rank 0 and python -m drivers.qap on rank 1"
 IHC = ("-m", "drivers.ihc", "--instance", "uniform:20:seed=1", "--climbers", "20")
 
@@ -37,6 +42,33 @@ def test_ranks_may_work_on_unlike_devices(mpirun):
         assert " confirmed by the scorer" in done.stdout
     alone, together = (re.findall("hash ([0-9a-f]{16})", done.stdout) for done in (alike, unlike))
     assert len(alone) == 1 and alone == together
+
+
+@pytest.mark.skipif(available_cores() < 2, reason="a rank takes two cores")
+@pytest.mark.usefixtures("mpirun")
+def test_ranks_with_threads_do_the_work_of_one_core(tmp_path, capsys):
+    """On four cores, which the machine may lack."""
+    words = [*SMALL["ppp"].split(), "--backends", "cpu", "threads", "--rank-backend", "threads", "--cores", "2"]
+    words += ["--ranks", "2", "--oversubscribe", "--no-peers", "--repeats", "1", "--out", str(tmp_path)]
+    code = main(["ppp", *words])
+    said = capsys.readouterr()
+    assert code == 0, said.out + said.err
+    records = load(tmp_path / "compare-ppp.jsonl")
+    ran = [(record.backend, record.ranks, record.details.get("cores_per_rank")) for record in records]
+    assert ran == [("cpu", 1, None), ("threads", 1, 2), ("threads", 2, 2)]
+    assert len({record.hash for record in records}) == 1
+    assert all(record.verified for record in records)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(available_cores() < 2, reason="each rank takes a core")
+def test_ranks_on_separate_cores_are_recorded_with_them(mpirun, tmp_path):
+    path = tmp_path / "runs.jsonl"
+    done = mpirun(2, "-m", "drivers.ppp", *SMALL["ppp"].split(), "--backend", "cpu", "--pin-cores", "--record", path)
+    assert done.returncode == 0, done.stderr
+    (record,) = load(path)
+    assert record.execution["pin_cores"]
+    assert len(set(record.details["rank_cores"])) == 2
 
 
 @pytest.mark.parametrize(

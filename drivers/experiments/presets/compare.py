@@ -19,7 +19,7 @@ from drivers.cli.exit_codes import DONE, FAILED
 from drivers.cli.messages import print_error, set_quiet
 from drivers.experiments.baselines import baseline_again, run_with_baselines
 from drivers.experiments.best_core import run_best_core
-from drivers.experiments.case import PIN_CORES, Case
+from drivers.experiments.case import Case
 from drivers.experiments.configurations import Configuration, choose_configurations, chosen_ranks
 from drivers.experiments.executors import NAMES as EXECUTORS
 from drivers.experiments.idle_host import wait_until_idle
@@ -103,12 +103,9 @@ def run_comparison(workload: Workload[Any], options: argparse.Namespace, rest: S
     if options.peers:
         refuse_without_peers(workload)
     options.peers = bool(options.peers or solvers)
-    is_hybrid = options.hybrid is not None
-    # Weak scaling and hybrid configurations have separate file names.
-    name = workload.name + "-weak" * options.weak + "-hybrid" * is_hybrid
+    name = workload.name + "-weak" * options.weak
     records = options.out / f"{comparison_page.report_name(name)}.jsonl"
-    kept_apart = [PIN_CORES] if is_hybrid and not options.oversubscribe else []
-    works, missing = plan_instances(workload, options, [*rest, *kept_apart], records)
+    works, missing = plan_instances(workload, options, rest, records)
     configurations, not_run = choose_configurations(options)
     in_turn = options.executor == EXECUTORS[0] and not options.parallel
     order = baseline_again if in_turn else list

@@ -9,7 +9,6 @@ from typing import Any
 
 from core.errors import UserError, did_you_mean
 from core.program_parser import COMPLETION_VARIABLE, invocation
-from drivers.experiments.configurations import read_hybrid_configuration
 from drivers.experiments.options import OWN_OPTIONS, PlanParser, add_core_options, add_parallel_option, add_plan_options
 from drivers.options.declaration import COMMON, add_options, option_flag
 from drivers.options.local_search import WORK_OPTIONS
@@ -22,13 +21,10 @@ REPLACEMENTS = {
     "--backend": "expected --backends",
     "--device": "expected --backends, which runs all devices of a backend",
     "--record": "expected --out, the folder of reports and records",
-    "--pin-cores": "expected --hybrid, which binds ranks to separate cores",
 }
 MEASURE_S = 6.0
 """Budget of a rate in seconds: seven runs on two cores end within a minute."""
 MEASURED = "budget of each rate: warm repetitions until the 95 %% interval is within 2 %%, at least six, or S seconds"
-EXCLUDED_BY_HYBRID = ("backends", "ranks", "cores", "weak")
-"""Options for devices and ranks, which `--hybrid` sets."""
 WALKS, ITERATIONS = "--walks", "--iterations"
 
 
@@ -58,10 +54,6 @@ def read_options(
     options.repeats = options.repeats or 1
     if options.seed is not None and options.seeds is not None:
         raise UserError(f"--seed {options.seed} and --seeds: expected one of them")
-    if options.hybrid is not None:
-        for name in EXCLUDED_BY_HYBRID:
-            if getattr(options, name):
-                raise UserError(f"--hybrid and --{name}: expected one of them")
     return workload, options, rest
 
 
@@ -127,11 +119,6 @@ def comparison_parser(workload: Workload[Any]) -> PlanParser:
         "ants, local search: walks)"
     )
     add("--weak", action="store_true", help=weak)
-    hybrid = (
-        "hybrid configurations instead of devices: R ranks with threads on C cores each, as in 1x8 2x4 8x1 (8x1 is "
-        "flat MPI); a number of cores means all its combinations, and no value those of all cores here"
-    )
-    add("--hybrid", nargs="*", type=read_hybrid_configuration, metavar="RxC", help=hybrid)
     add_plan_options(parser)
     add_core_options(parser)
     add_parallel_option(parser)
