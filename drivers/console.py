@@ -31,7 +31,6 @@ OTHER_PROGRAMS = {
     "reproduce": ConsoleProgram("run a paper's tables and figures, next to the published ones", "drivers.reproduce"),
     "bench": ConsoleProgram("measure the speeds of the project's benchmark cases", "drivers.bench"),
     "report": ConsoleProgram("make reports and tables from records, without running anything", "reports"),
-    "check": ConsoleProgram("check the functions of a user-defined problem in FILE.py", "drivers.check"),
     "fetch": ConsoleProgram("download the instances of a collection or a paper", "core.instances", ("fetch",)),
     "instances": ConsoleProgram("list the instances on this machine, or show one", "core.instances"),
     "cluster": ConsoleProgram("start programs on ranks and hosts, and write batch scripts", "cluster"),

@@ -84,7 +84,7 @@ def test_an_installed_wheel_works_in_any_folder(installed, tmp_path):
         ("confirmed by the scorer", "onekernel ihc --climbers 10"),
         ("lcs", "onekernel overview --busy --seconds-each 0 --workloads lcs --backends cpu --ranks"),
         ("oneil2011", "onekernel reproduce --list"),
-        ("", "onekernel check lightest.py --n 8"),
+        ("all right", "python lightest.py --check --n 8"),
         ("confirmed by the scorer", "python lightest.py --backend joblib --record runs.jsonl"),
         ("ranks", "python lightest.py compare --backends cpu threads --repeats 1 --ranks 2"),
         ("lightest", "onekernel report csv runs.jsonl"),

@@ -114,8 +114,8 @@ class Case:
         command += ["--peers"] if self.runs_peers else []
         launcher = find_mpirun()
         if where.ranks > 1 and launcher:
-            # Open MPI may bind a rank to a core, which would leave `threads` one of them. Emulated hosts share cores, so
-            # each would bind its first rank to the same one.
+            # Open MPI may bind a rank to a core, which would leave `threads` one of them. Emulated hosts share cores,
+            # and each would bind its first rank to the first of them.
             free = where.kind != ONE_CORE or where.network
             bound = ["--bind-to", "none"] if free else []
             command = [launcher, "-n", str(where.ranks), "--map-by", ":OVERSUBSCRIBE", *bound, *command]

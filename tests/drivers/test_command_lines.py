@@ -173,9 +173,6 @@ OTHERS = [
     ("bench.__main__", "--rows sudoku --ranks", "--workload all: no case has such a title and a device"),
     ("overview", "--workloads ich", "workload 'ich' (did you mean ihc?): expected one of ihc"),
     ("overview", "--out /proc/none", "/proc/none: cannot write there"),
-    ("check", "", "expected FILE.py"),
-    ("check", "--n 3", "found --n"),
-    ("check", "nowhere.py", "nowhere.py: no such file"),
     ("compare", "lcs --weak --ranks 2 --out new", "--weak: found lcs, a single problem"),
     ("compare", "ihc --weak --ranks 1 --out new", "--weak: found one rank, expected several"),
     (

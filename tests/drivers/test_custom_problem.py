@@ -44,6 +44,14 @@ def run(problem, *words):
     return run_program(problem, ("parity.py",), list(map(str, words)))
 
 
+def test_its_functions_are_checked(parity, capsys):
+    assert run(parity, "--check", "--n", "5") == 0
+    assert "all right" in capsys.readouterr().out
+    wrong = type("Wrong", (parity,), {"cost": lambda self, bits: 2 * parity.cost(self, bits)})
+    with pytest.raises(UserError, match="flip1"):
+        run(wrong, "--check", "--n", "5")
+
+
 def test_options_are_the_parameters_of_the_constructor(parity):
     options = declare_options(parity)
     declared = {one.name: (one.default, how.decides) for one, how in options.declared()}
