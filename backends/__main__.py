@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 import backends
-from core.program_parser import CompletingParser, invocation
+from core.program_parser import ProgramParser, invocation
 from core.standard_output import run_watched
 
 
@@ -26,7 +26,7 @@ def table(rows: list[backends.Usability]) -> str:
 
 def main() -> int:
     """Print the table; with ``--self-test`` run the known-answer kernels of every device anew."""
-    parser = CompletingParser(prog=invocation("backends"), description=__doc__)
+    parser = ProgramParser(prog=invocation("backends"), description=__doc__)
     parser.add_argument("--self-test", action="store_true", help="run every device's known-answer kernels now")
     options = parser.parse_args()
     rows = backends.survey()

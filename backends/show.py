@@ -18,7 +18,7 @@ from backends.launch import scalar_argument
 from core.errors import UserError
 from core.lang import Function, Kernel
 from core.lang.types import BY_NAME, Array, Const, Generic, Integer, Scalar, Table, boolean
-from core.program_parser import CompletingParser, invocation
+from core.program_parser import ProgramParser, invocation
 from core.standard_output import run_watched
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ DIALECTS = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print a kernel for a device; returns the exit code: 0, or 2 for a user's mistake, reported in one line."""
-    parser = CompletingParser(prog=invocation("core.lang show"), description=__doc__)
+    parser = ProgramParser(prog=invocation("core.lang show"), description=__doc__)
     parser.add_argument("kernel", metavar="FILE:KERNEL", help="a file or dotted module, and a kernel's name in it")
     parser.add_argument(
         "--as",

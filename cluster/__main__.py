@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import runpy
 import sys
 
 from cluster.command_line import run
 from cluster.mpi import launcher
-from core.program_parser import (
-    COMMAND,
-    COMPLETION_VARIABLE,
-    CompletingParser,
-    ConsoleProgram,
-    format_list,
-    invocation,
-    refuse_unknown,
-)
+from core.program_parser import COMMAND, ConsoleProgram, format_list, invocation, refuse_unknown
 
 MODULE = "cluster"
 PROGRAMS = {
@@ -31,13 +22,6 @@ def main() -> int:
     called = invocation(MODULE)
     words = sys.argv[1:]
     name, rest = (words[0], words[1:]) if words else ("--help", [])
-    if COMPLETION_VARIABLE in os.environ:
-        if name not in PROGRAMS:
-            parser = CompletingParser(prog=called)
-            parser.add_argument("program", choices=PROGRAMS)
-            parser.parse_args([])  # prints completions of program names, and exits
-        # A number: how many words are the program's name.
-        os.environ[COMPLETION_VARIABLE] = str(len(called.split()) + 1)
     if name in ("--help", "-h"):
         if launcher.rank() == 0:
             listed = format_list({name: program.title for name, program in PROGRAMS.items()})

@@ -13,7 +13,7 @@ from cluster.mpi.consistency import require_equal_arguments
 from cluster.mpi.failures import abort
 from cluster.mpi.mpi_communicator import LaunchError
 from core.errors import UserError, did_you_mean
-from core.program_parser import CompletingParser
+from core.program_parser import ProgramParser
 from core.standard_output import run_watched
 
 MIN_SIMILARITY = 0.75
@@ -30,7 +30,7 @@ def run(main: Callable[[], int]) -> int:
         return abort.USER_ERROR
 
 
-class RankParser(CompletingParser):
+class RankParser(ProgramParser):
     """Parser that prints only on rank 0."""
 
     def print_help(self, file: IO[str] | None = None) -> None:  # type: ignore[override]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from cluster.mpi.failures.lost_hosts import QUIET_S
 from core.atomic_files import atomic_write
-from core.program_parser import CompletingParser, invocation
+from core.program_parser import ProgramParser, invocation
 
 BEGIN, END = "# onekernel begin", "# onekernel end"
 FABRICS = Path("/sys/class/infiniband")
@@ -117,7 +117,7 @@ def _write(path: Path, text: str) -> None:
 
 def main() -> int:
     """Set up the environment of the running Python, and print the settings."""
-    CompletingParser(prog=invocation("cluster.setup"), description=__doc__).parse_args()
+    ProgramParser(prog=invocation("cluster.setup"), description=__doc__).parse_args()
     # Open MPI itself configures a network such as InfiniBand better.
     has_fabric = FABRICS.is_dir() and any(FABRICS.iterdir())
     for line in set_up(Path(sys.prefix), as_root=os.geteuid() == 0, fabric=has_fabric):

@@ -1,9 +1,8 @@
-"""Command-line parser of all programs: the name of the call, and completion of words in a shell."""
+"""Command-line parser of all programs, and the name of the call."""
 
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
@@ -13,8 +12,6 @@ from core.errors import UserError, did_you_mean, shorten
 
 COMMAND = "onekernel"
 """The command that starts any program, `drivers.console`."""
-COMPLETION_VARIABLE = "_ARGCOMPLETE"
-"""Variable by which a shell requests completions, through `argcomplete`."""
 INVALID_CHOICE = re.compile(r"argument .*: invalid choice: '(?P<value>[^']*)'")
 """Error of `argparse` for a value that an option does not take."""
 
@@ -55,29 +52,14 @@ def refuse_unknown(called: str, name: str, known: Sequence[str]) -> NoReturn:
     raise UserError(f"{called} {name}{meant}: expected one of {', '.join(known)}; `{called}` says what they do")
 
 
-class CompletingParser(argparse.ArgumentParser):
-    """An `ArgumentParser` that completes words in a shell.
-
-    Options have their whole names, and a description or epilog of several lines is printed unchanged.
-    """
+class ProgramParser(argparse.ArgumentParser):
+    """An `ArgumentParser` of options with their whole names; it prints a description of several lines unchanged."""
 
     def __init__(self, **settings: Any) -> None:
         settings.setdefault("allow_abbrev", False)
         if any("\n" in (settings.get(text) or "") for text in ("description", "epilog")):
             settings.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
         super().__init__(**settings)
-
-    def parse_args(  # type: ignore[override]
-        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
-    ) -> argparse.Namespace:
-        self._complete()
-        return super().parse_args(args, namespace)
-
-    def parse_known_intermixed_args(  # type: ignore[override]
-        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
-    ) -> tuple[argparse.Namespace, list[str]]:
-        self._complete()
-        return super().parse_known_intermixed_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
         super().error(self.explained(message))
@@ -89,9 +71,3 @@ class CompletingParser(argparse.ArgumentParser):
             known = re.findall(r"[\w.-]+", message[refused.end() :].partition("choose from")[2])
             message = f"{refused[0]}{did_you_mean(refused['value'], known)}{message[refused.end() :]}"
         return shorten(message)
-
-    def _complete(self) -> None:
-        if COMPLETION_VARIABLE in os.environ:
-            import argcomplete
-
-            argcomplete.autocomplete(self)

@@ -1,4 +1,3 @@
-# PYTHON_ARGCOMPLETE_OK
 """The command `onekernel`: every program of the suite by a short name, each the same as its `python -m`.
 
 onekernel                      a list of the programs
@@ -10,13 +9,12 @@ Imports little before the program is chosen: 64 ranks may start this at once on 
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
 import drivers
-from core.program_parser import COMMAND, COMPLETION_VARIABLE, ConsoleProgram, format_list, refuse_unknown
+from core.program_parser import COMMAND, ConsoleProgram, format_list, refuse_unknown
 
 DRIVERS = "drivers."
 
@@ -49,8 +47,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is None:
         drivers.prepare_process()
     words = list(sys.argv[1:] if argv is None else argv)
-    if COMPLETION_VARIABLE in os.environ:
-        words = words_to_complete()
     name, rest = (words[0], words[1:]) if words else ("--help", [])
     program = PROGRAMS_BEFORE_WORKLOADS.get(name) or OTHER_PROGRAMS.get(name)
     if program is not None and program.words:
@@ -109,38 +105,6 @@ def print_version(_: Sequence[str] | None) -> int:
 
 
 COMMAND_OPTIONS = {"--help": print_list, "-h": print_list, "--version": print_version}
-
-
-# --- completion ---
-
-
-def words_to_complete() -> list[str]:
-    """Return the command's words before the one to complete; complete the first one here, and end.
-
-    `argcomplete` passes variables to programs, and no arguments.
-    """
-    import argparse
-
-    try:
-        from argcomplete import autocomplete
-        from argcomplete.lexers import split_line
-    except ImportError:
-        raise SystemExit(1) from None
-
-    line, point = os.environ["COMP_LINE"], int(os.environ["COMP_POINT"])
-    words: list[str] = split_line(line, point)[3][1:]
-    if words:
-        program = OTHER_PROGRAMS.get(words[0])
-        # The number of words of the program's name, where its own parser begins.
-        os.environ[COMPLETION_VARIABLE] = "1" if program and program.words else "2"
-        return words
-    from drivers.workload.registry import NAMES
-
-    parser = argparse.ArgumentParser(prog=COMMAND)
-    parser.add_argument("--version", action="store_true")
-    parser.add_argument("program", choices=(*PROGRAMS_BEFORE_WORKLOADS, *NAMES, *OTHER_PROGRAMS))
-    autocomplete(parser)
-    raise SystemExit
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from core.errors import UserError
-from core.program_parser import CompletingParser, invocation
+from core.program_parser import ProgramParser, invocation
 from core.standard_output import run_program, run_watched
 from reports.pages import comparison, gallery, paper, ranks
 from reports.papers.files import papers_of_workload
@@ -50,7 +50,7 @@ def _make_gallery(options: argparse.Namespace) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = CompletingParser(prog=invocation("reports"), description="Make reports from files of run records.")
+    parser = ProgramParser(prog=invocation("reports"), description="Make reports from files of run records.")
     commands = parser.add_subparsers(dest="command", required=True)
     for name, (write, out, help_text, description) in COMMANDS.items():
         epilog = f"columns:\n{frame.documentation()}" if name == "csv" else None

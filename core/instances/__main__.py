@@ -11,13 +11,13 @@ from core.instances import optima, sources
 from core.instances.downloads import catalogue, fetch, papers
 from core.instances.downloads.catalogue import COLLECTIONS
 from core.instances.errors import FetchError, InstanceError
-from core.program_parser import CompletingParser, invocation
+from core.program_parser import ProgramParser, invocation
 from core.standard_output import run_watched
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return the exit code: 0 done, 2 user mistake, 1 failed download."""
-    parser = CompletingParser(prog=invocation("core.instances"), description=__doc__)
+    parser = ProgramParser(prog=invocation("core.instances"), description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
 
     fetching = commands.add_parser("fetch", help="download instances and check what came")

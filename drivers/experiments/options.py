@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from core.errors import UserError
-from core.program_parser import CompletingParser
+from core.program_parser import ProgramParser
 from drivers.cli.messages import print_note
 from drivers.experiments import executors
 from drivers.experiments.executors import Executor
@@ -24,7 +24,7 @@ OWN_OPTIONS = (
 """Options of a workload that a plan defines differently, or lacks."""
 
 
-class PlanParser(CompletingParser):
+class PlanParser(ProgramParser):
     """A parser with errors in one line, like all user errors."""
 
     def error(self, message: str) -> NoReturn:

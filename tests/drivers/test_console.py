@@ -1,12 +1,9 @@
-"""The command `onekernel`: what it lists, starts, refuses and completes."""
+"""The command `onekernel`: what it lists, starts and refuses."""
 
 import importlib.metadata
-import importlib.util
-import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -72,49 +69,3 @@ def test_wrong_options_are_told_in_the_commands_words(onekernel):
 
 def test_it_knows_its_version(run_here):
     assert run_here("--version") == (0, f"onekernel {importlib.metadata.version('onekernel')}\n", "")
-
-
-# --- completion ---
-
-
-@pytest.fixture
-def completed(environment, tmp_path):
-    if importlib.util.find_spec("argcomplete") is None:
-        pytest.skip("argcomplete is not installed; pip install 'onekernel[test]'")
-
-    def ask(line):
-        answer = tmp_path / "answer"
-        answer.unlink(missing_ok=True)
-        asked = {"_ARGCOMPLETE": "1", "COMP_LINE": line, "COMP_POINT": str(len(line)), "_ARGCOMPLETE_IFS": "\n"}
-        environment.update(asked, _ARGCOMPLETE_STDOUT_FILENAME=str(answer))
-        done = subprocess.run(
-            [sys.executable, "-c", SCRIPT], cwd=ROOT, env=environment, capture_output=True, timeout=60
-        )
-        assert done.returncode == 0, done.stderr
-        return answer.read_text().split()
-
-    return ask
-
-
-@pytest.mark.parametrize(
-    ("line", "completions"),
-    [
-        ("onekernel ov", ["overview"]),
-        ("onekernel ihc --climbers 5 --scan pru", ["pruned"]),
-        ("onekernel compare qap --walk", ["--walks"]),
-        ("onekernel cluster launch --fault", ["--fault-tolerant"]),
-    ],
-)
-def test_a_shell_completes_programs_options_and_choices(line, completions, completed):
-    assert completed(line) == completions
-
-
-def test_a_shell_that_looks_for_the_mark_finds_it():
-    assert "PYTHON_ARGCOMPLETE_OK" in Path(console.__file__).read_text()[:1024]
-
-
-def test_without_argcomplete_nothing_is_completed_and_nothing_runs(onekernel, tmp_path):
-    (tmp_path / "argcomplete.py").write_text("raise ImportError('hidden')\n")
-    hidden = {"_ARGCOMPLETE": "1", "COMP_LINE": f"onekernel {' '.join(TINY)}", "COMP_POINT": "40"}
-    done = onekernel(*TINY, cwd=tmp_path, PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}", **hidden)
-    assert (done.returncode, done.stdout, done.stderr) == (1, "", "")

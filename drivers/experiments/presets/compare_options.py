@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Sequence
 from typing import Any
 
 from core.errors import UserError, did_you_mean
-from core.program_parser import COMPLETION_VARIABLE, invocation
+from core.program_parser import invocation
 from drivers.experiments.options import OWN_OPTIONS, PlanParser, add_core_options, add_parallel_option, add_plan_options
 from drivers.options.declaration import COMMON, add_options, option_flag
 from drivers.options.local_search import WORK_OPTIONS
@@ -42,8 +41,6 @@ def read_options(
     whole = comparison_parser(workload)
     declared = [one for one, about in workload.options.declared() if about.type is OUTPUT_FILE]
     add_options(whole, workload.options, leave_out=[*OWN_OPTIONS, *(one.name for one in declared)])
-    if COMPLETION_VARIABLE in os.environ and not workload.program:
-        whole.add_argument("workload", nargs="?", choices=NAMES)
     for word in whole.parse_known_intermixed_args(words)[1]:
         raise UserError(unknown_option_error(word, workload, whole))
     options, rest = comparison_parser(workload).parse_known_args(words)
