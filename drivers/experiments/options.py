@@ -9,10 +9,8 @@ from typing import NoReturn
 
 from core.errors import UserError
 from core.program_parser import ProgramParser
-from drivers.cli.messages import print_note
 from drivers.experiments import executors
 from drivers.experiments.executors import Executor
-from drivers.experiments.executors.local import LocalExecutor
 from drivers.options.declaration import AnyOptions, add_common_option, add_options
 from drivers.options.values import positive
 from drivers.workload.declaration import Workload
@@ -60,19 +58,8 @@ def add_core_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rank-backend", metavar="B", help=backend)
 
 
-def add_parallel_option(parser: argparse.ArgumentParser) -> None:
-    text = "run the seeds on one core at the same time, a core for each; their times are then not comparable"
-    parser.add_argument("--parallel", choices=["seeds"], help=text)
-
-
 def chosen_executor(options: argparse.Namespace) -> Executor:
-    """Return the executor of the options. Raises `UserError` for parallel seeds elsewhere than here."""
-    if getattr(options, "parallel", None) is None:
-        return executors.make_executor(options.executor, dict(options.executor_settings))
-    if options.executor != executors.NAMES[0]:
-        raise UserError(f"--parallel and --executor {options.executor}: expected one of them")
-    print_note("seeds run at the same time, so their times are not comparable")
-    return LocalExecutor(parallel=True)
+    return executors.make_executor(options.executor, dict(options.executor_settings))
 
 
 def read_setting(text: str) -> tuple[str, str]:

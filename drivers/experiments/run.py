@@ -90,7 +90,7 @@ class PlanRun:
         try:
             for case, finished in self.executor.run(self._left(cases, outcomes)):
                 self.ran += 1
-                if not self.executor.in_turn:
+                if self.executor.elsewhere:
                     self._show_case(case)
                 outcomes.append(self._outcome(case, finished))
         except KeyboardInterrupt:
@@ -105,7 +105,7 @@ class PlanRun:
             if reason := self.refuses(case):
                 outcomes.append(CaseOutcome(case, [], reason, "refused"))
                 continue
-            if self.executor.in_turn:
+            if not self.executor.elsewhere:
                 self._show_case(case)
             try:
                 records = self._recorded(case)
@@ -117,7 +117,7 @@ class PlanRun:
                     self.wait()
                 yield case
                 continue
-            if not self.executor.in_turn:
+            if self.executor.elsewhere:
                 self._show_case(case)
             if not self.brief:
                 show(f"recorded already: {describe_outcome(records)}", indent=4)

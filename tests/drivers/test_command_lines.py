@@ -156,16 +156,6 @@ OTHERS = [
     ("compare", "ihc --backends metal --out new", "--backends: expected some of cpu, threads, cuda, found 'metal'"),
     ("compare", "ihc --backends cuda --out new", "--backends: cuda is not usable here: no driver"),
     ("compare", "ihc --rank-backend threads --ranks --out new", "--rank-backend threads: changes nothing without"),
-    (
-        "compare",
-        "ppp --parallel seeds --out new",
-        "--parallel seeds: found one seed, expected several, as in --seeds 0..9",
-    ),
-    (
-        "compare",
-        "ppp --parallel seeds --seeds 0..3 --executor slurm --out new",
-        "--parallel and --executor slurm: expected one of them",
-    ),
     ("compare", "ppp --pin-cores --out new", "--pin-cores: found an option of single runs, expected it"),
     ("compare", "ihc --backends threads --ranks 2 --out new", "--ranks 2: no backend of one core is among --backends"),
     ("bench.__main__", "--workload ihc --backends cpu --ranks --out text.txt", "text.txt: cannot write there"),

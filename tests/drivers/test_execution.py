@@ -178,15 +178,3 @@ def test_a_dry_run_prints_the_commands_that_are_left_and_leaves_no_file(compare,
     capsys.readouterr()
     assert compare(*places, devices=BOTH) == 0
     assert capsys.readouterr().out.count("  # about 3 s\n") == 1
-
-
-def test_parallel_seeds_are_processes_of_their_own_with_the_records_of_one(compare, tmp_path, capsys):
-    started = []
-    seeds = ["--seeds", "0..2", "--start", "philox", "--ranks"]
-    assert compare(*seeds, "--parallel", "seeds", devices=BOTH, started=started) == 0
-    ran = [(one.configuration.backend, one.seeds) for one in started]
-    assert sorted(ran[:3]) == [("cpu", (seed,)) for seed in range(3)] and ran[3:] == [("threads", (0, 1, 2))]
-    said = capsys.readouterr()
-    assert said.err == "note: seeds run at the same time, so their times are not comparable\n"
-    assert said.out.count("best 7 of 3 seeds") == 2
-    assert compare(*seeds, devices=BOTH, started=started) == 0 and len(started) == 4

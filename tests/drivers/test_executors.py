@@ -13,7 +13,7 @@ from drivers.experiments.case import Case
 from drivers.experiments.configurations import Configuration
 from drivers.experiments.executors import make_executor
 from drivers.experiments.executors.dask import DaskExecutor, declared_needs
-from drivers.experiments.executors.local import LocalExecutor, run_case
+from drivers.experiments.executors.local import LocalExecutor, run_process
 from drivers.experiments.executors.remote import RemoteTask, prepare_tasks
 from drivers.experiments.plan import ExperimentPlan, prepare_folder
 from drivers.experiments.run import PlanRun
@@ -185,7 +185,7 @@ def test_a_result_that_appears_after_the_job_left_the_queue_counts(
         looks.append(0)
         (submitted,) = (tmp_path / "plan.tasks" / "slurm").glob("*_submitted.pkl")
         if len(looks) == 3:
-            result = ("success", run_case(case))
+            result = ("success", run_process(case.command(), case.environment()))
             submitted.with_name("7_0_result.pkl").write_bytes(pickle.dumps(result))
         return set()
 

@@ -247,12 +247,6 @@ def test_what_breaks_is_in_the_report_and_a_failure(reproduce, out, capsys):
     assert f"error: ihc, {FIRST}, pruned: broken (device 0): failed with exit code 1" in capsys.readouterr().err
 
 
-def test_seeds_at_the_same_time_have_no_second_turn_and_do_not_wait(reproduce, monkeypatch):
-    monkeypatch.setattr("drivers.experiments.presets.reproduce.wait_until_idle", lambda: pytest.fail("waited"))
-    code, started = reproduce(*SOME_MINUTES, "--parallel", "seeds", parts=(STANDARD,), busy=())
-    assert (code, sorted(turns(started))) == (0, [("cpu", 1), ("cpu", 1), ("threads", 1), ("threads", 1)])
-
-
 def test_a_result_that_is_not_confirmed_is_a_failure_also_when_it_is_taken_from_the_records(reproduce, capsys):
     for _ in ("run", "taken from the records"):
         assert reproduce(devices=[device("cpu"), device("unscored")])[0] == 1

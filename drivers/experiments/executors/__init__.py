@@ -33,14 +33,11 @@ class Executor(Protocol):
 
     Attributes
     ----------
-    in_turn : bool
-        True if a case starts when it is taken from the cases and ends before the next is taken. False if all cases
-        are taken at once.
     elsewhere : bool
-        True if cases run on other hosts, with records of those hosts.
+        True if cases run on other hosts, with records of those hosts, and all are taken at once. False if a case starts
+        when it is taken from the cases, and ends before the next is taken.
     """
 
-    in_turn: bool
     elsewhere: bool
 
     def run(self, cases: Iterable[Case]) -> Iterator[tuple[Case, Finished]]:

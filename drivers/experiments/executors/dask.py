@@ -25,7 +25,6 @@ class DaskExecutor:
     resources one in each of its threads.
     """
 
-    in_turn = False
     elsewhere = True
 
     def __init__(self, address: str) -> None:

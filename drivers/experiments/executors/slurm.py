@@ -42,7 +42,6 @@ class SlurmExecutor:
         Slurm is missing, or a setting is unknown.
     """
 
-    in_turn = False
     elsewhere = True
 
     def __init__(self, cluster: str, settings: Mapping[str, int | str]) -> None:

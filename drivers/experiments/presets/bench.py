@@ -101,7 +101,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return DONE
     prepare_folder(records, lambda: bench.remove(options.out, family), rerun=options.rerun)
     show(f"{plan.summary()}, records: {records}")
-    waits = executor.in_turn and not options.repeats and not options.busy
+    waits = not executor.elsewhere and not options.repeats and not options.busy
     run = PlanRun(len(plan.cases), executor, wait_until_idle if waits else None)
     sections, failed = run_cases(cases, run, options.time_budget)
     made_by = shlex.join(["python", "-m", "drivers.bench", *arguments])

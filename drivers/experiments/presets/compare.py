@@ -97,8 +97,6 @@ def run_comparison(workload: Workload[Any], options: argparse.Namespace, rest: S
     set_quiet(options.quiet)
     if options.weak:
         refuse_weak_scaling(workload, chosen_ranks(options))
-    if options.parallel and len(options.seeds or ()) < 2:
-        raise UserError("--parallel seeds: found one seed, expected several, as in --seeds 0..9")
     solvers = installed_peers(peers_for(workload.name)) if options.peers is not False else []
     if options.peers:
         refuse_without_peers(workload)
@@ -107,10 +105,10 @@ def run_comparison(workload: Workload[Any], options: argparse.Namespace, rest: S
     records = options.out / f"{comparison_page.report_name(name)}.jsonl"
     works, missing = plan_instances(workload, options, rest, records)
     configurations, not_run = choose_configurations(options)
-    in_turn = options.executor == EXECUTORS[0] and not options.parallel
-    order = baseline_again if in_turn else list
+    is_local = options.executor == EXECUTORS[0]
+    order = baseline_again if is_local else list
     cases = [case for work in works for case in order(place_work(work, configurations, options))]
-    plan = ExperimentPlan(cases, records, not_run, options.rerun, options.executor != "local")
+    plan = ExperimentPlan(cases, records, not_run, options.rerun, not is_local)
     if options.dry_run:
         plan.show_commands()
         return ComparisonRun([], False, missing, name, records)
@@ -122,7 +120,7 @@ def run_comparison(workload: Workload[Any], options: argparse.Namespace, rest: S
     show(f"{workload.name}: {plan.summary()}")
     if solvers:
         show(f"reference solvers with the run on one core: {', '.join(solvers)}")
-    is_measured = in_turn and options.measure is not None
+    is_measured = is_local and options.measure is not None
     is_idle = is_measured and not options.busy
     run = PlanRun(len(cases), executor, wait_until_idle if is_idle else None, brief=is_measured)
     outcomes = run_with_baselines(run, cases)

@@ -8,7 +8,7 @@ from typing import Any
 
 from core.errors import UserError, did_you_mean
 from core.program_parser import invocation
-from drivers.experiments.options import OWN_OPTIONS, PlanParser, add_core_options, add_parallel_option, add_plan_options
+from drivers.experiments.options import OWN_OPTIONS, PlanParser, add_core_options, add_plan_options
 from drivers.options.declaration import COMMON, add_options, option_flag
 from drivers.options.local_search import WORK_OPTIONS
 from drivers.options.values import OUTPUT_FILE, natural, number, positive, seeds
@@ -118,5 +118,4 @@ def comparison_parser(workload: Workload[Any]) -> PlanParser:
     add("--weak", action="store_true", help=weak)
     add_plan_options(parser)
     add_core_options(parser)
-    add_parallel_option(parser)
     return parser

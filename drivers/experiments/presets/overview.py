@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
     executor = chosen_executor(options)
     if not options.dry_run:
         prepare_folder(records, lambda: overview.remove(options.out), rerun=options.rerun)
-    order = baseline_again if executor.in_turn else list
+    order = list if executor.elsewhere else baseline_again
     plans: dict[str, list[Case]] = {}
     failures: list[str] = []
     for workload in workloads:
@@ -59,7 +59,7 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
     if options.dry_run:
         ExperimentPlan(cases, records, not_here, options.rerun, executor.elsewhere).show_commands()
         return DONE
-    run = PlanRun(len(cases), executor, wait_until_idle if executor.in_turn and not options.busy else None)
+    run = PlanRun(len(cases), executor, None if executor.elsewhere or options.busy else wait_until_idle)
     sections = []
     for name, plan in plans.items():
         found, failed = run_workload(run, name, plan)

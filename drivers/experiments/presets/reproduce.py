@@ -21,7 +21,7 @@ from drivers.experiments.case import Case, counted_environment, is_counted
 from drivers.experiments.estimate import START_S
 from drivers.experiments.executors import NAMES as EXECUTORS
 from drivers.experiments.idle_host import wait_until_idle
-from drivers.experiments.options import PlanParser, add_parallel_option, add_plan_options, chosen_executor, read_setting
+from drivers.experiments.options import PlanParser, add_plan_options, chosen_executor, read_setting
 from drivers.experiments.plan import ExperimentPlan, prepare_folder
 from drivers.experiments.presets.paper_plan import (
     Cell,
@@ -61,7 +61,7 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
     paper, exhibits = chosen_exhibits(options)
     needs = plan_runs(options, paper, exhibits, machine)
     records, is_local = needs.chosen.records, options.executor == EXECUTORS[0]
-    groups = needs.groups(is_in_turn=is_local and not options.parallel)
+    groups = needs.groups(is_in_turn=is_local)
     plan = ExperimentPlan([*chain(*groups)], records, missing_lines(needs), options.rerun, elsewhere=not is_local)
     if options.dry_run:
         show(f"{paper.name}, scale {options.scale}: {plan.summary()}")
@@ -71,7 +71,7 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
     remove = (lambda: pages_paper.remove(options.out, paper)) if options.rerun else (lambda: None)
     prepare_folder(records, remove, rerun=options.rerun)
     show(f"{paper.name}, scale {options.scale}: {plan.summary()}; records: {records}")
-    run = PlanRun(0, executor, None if options.busy or not executor.in_turn else wait_until_idle)
+    run = PlanRun(0, executor, None if options.busy or executor.elsewhere else wait_until_idle)
     if options.budget:
         run.refuses = time_limit(options.budget, records)
     failed = run_groups(needs, groups, plan, run)
@@ -88,7 +88,7 @@ def run_groups(
     """Run what is not recorded, group by group; return a line for each failure, and add refusals to the plan."""
     left = [[case for case in group if not case.is_complete(plan.recorded(case))] for group in groups]
     run.total = sum(map(len, left))
-    if not run.executor.in_turn:
+    if run.executor.elsewhere:
         left = [list(chain(*left))]
     if len(plan.left) < len(plan.cases):
         run.warn_of_changes(plan.records)
@@ -170,7 +170,6 @@ def reproduction_parser(description: str | None) -> PlanParser:
         "numbers of MPI ranks for the runs on all cores or GPUs (default: one for each; no value: no runs on several "
         "ranks)",
     )
-    add_parallel_option(parser)
     add("--list", action="store_true", help="list tables and figures with their recorded runs, and exit")
     return parser
 
