@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import warnings
 from typing import TYPE_CHECKING
@@ -81,36 +80,23 @@ def _array(path: str) -> tuple[np.ndarray, list[int]]:
     content = read_bytes(path, SAVED, LARGEST_ARRAY)
     if content.startswith(b"PK"):
         raise InstanceError(path, None, "an archive of arrays (.npz)", SAVED)
-    shape, by_columns, dtype, start = _header(path, content)
-    if dtype.kind not in "iuf":
-        raise InstanceError(path, None, f"elements of {dtype}", "integers")
-    if len(shape) != 2 or shape[0] != shape[1] or shape[0] < 1:
-        raise InstanceError(path, None, f"an array of shape {shape}", "a square matrix")
-    n, size = int(shape[0]), len(content) - start
-    if size != n * n * dtype.itemsize:
-        raise InstanceError(path, None, f"{size} bytes of elements", f"{n} by {n} elements of {dtype.itemsize} bytes")
-    values = np.frombuffer(content, dtype, offset=start).reshape(n, n, order="F" if by_columns else "C")
+    # NumPy would take the memory for a header of any length.
+    length = int.from_bytes(content[8 : 10 if content[6:7] == b"\1" else 12], "little")
+    if length > len(content):
+        raise InstanceError(path, None, f"no array of numbers (a header of {length} bytes)", SAVED)
+    try:
+        with warnings.catch_warnings(action="ignore"):  # about files by Python 2, which are read too
+            values = np.load(path, mmap_mode="r")  # no memory for elements that a damaged header promises
+    except Exception as error:
+        # NumPy raises various errors for a damaged file.
+        reason = str(error).partition("\n")[0]
+        raise InstanceError(path, None, f"no array of numbers ({reason})", SAVED) from None
+    if values.dtype.kind not in "iuf":
+        raise InstanceError(path, None, f"elements of {values.dtype}", "integers")
+    if values.ndim != 2 or values.shape[0] != values.shape[1] or not values.size:
+        raise InstanceError(path, None, f"an array of shape {values.shape}", "a square matrix")
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         narrow = values.astype(np.float64, order="C")
         # Floats beyond 64 bits may become infinite, and are refused; none may become another integer.
         narrow[np.isfinite(narrow) & (narrow != values)] = np.nan
     return narrow, []
-
-
-def _header(path: str, content: bytes) -> tuple[tuple[int, ...], bool, np.dtype, int]:
-    """Return shape, order, dtype and start of the elements of an array saved by `numpy.save`."""
-    file = io.BytesIO(content)
-    try:
-        version = np.lib.format.read_magic(file)
-        if version == (3, 0):
-            # only for names of fields, which a matrix of numbers lacks
-            raise ValueError("elements with named fields")
-        with warnings.catch_warnings():
-            # files by Python 2 are read too
-            warnings.simplefilter("ignore", UserWarning)
-            read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-            return *read(file), file.tell()
-    except Exception as error:
-        # the header is a Python literal; NumPy raises various errors for a damaged one
-        reason = str(error).partition("\n")[0]
-        raise InstanceError(path, None, f"no array of numbers ({reason})", SAVED) from None
