@@ -52,11 +52,6 @@ RANK = (
     Setting("mca_base_env_list", "OPENBLAS_NUM_THREADS=1", "one thread for each rank: a rank has one core"),
 )
 AS_ROOT = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
-ACTIVATION = {
-    "activate": "export {}=1",
-    "activate.csh": "setenv {} 1",
-    "activate.fish": "set -gx {} 1",
-}
 
 
 def with_block(text: str, lines: list[str]) -> str:
@@ -101,12 +96,11 @@ def set_up(prefix: Path, *, as_root: bool, fabric: bool) -> list[str]:
         lines = parameter_lines(text, settings)
         _write(path, with_block(text, lines))
         report += [f"{path.name}: {line}" for line in lines if not line.startswith("#")]
-    for name, wording in ACTIVATION.items():
-        script = prefix / "bin" / name
-        if script.exists():
-            lines = [wording.format(variable) for variable in AS_ROOT] if as_root else []
-            _write(script, with_block(script.read_text(), lines))
-            report += [f"{name}: {line}" for line in lines]
+    script = prefix / "bin" / "activate"
+    if script.exists():
+        lines = [f"export {variable}=1" for variable in AS_ROOT] if as_root else []
+        _write(script, with_block(script.read_text(), lines))
+        report += [f"{script.name}: {line}" for line in lines]
     return report
 
 

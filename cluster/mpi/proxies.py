@@ -44,7 +44,6 @@ class TimedCommunicator(Communicator):
 
     def reset(self) -> None:
         self.seconds = 0.0
-        self.calls = 0
         self.sent_bytes = 0
 
     def timed(self, call: Callable[..., T], sent: Iterable[object], *arguments: object) -> T:
@@ -53,7 +52,6 @@ class TimedCommunicator(Communicator):
         began = time.perf_counter()
         result = call(*arguments)
         self.seconds += time.perf_counter() - began
-        self.calls += 1
         return result
 
     minloc = _forward("minloc", lambda self, value, index: [PAIR])
