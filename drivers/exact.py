@@ -179,9 +179,6 @@ class ExactWorkload(tours.TourWorkload[ExactOptions, "ExactSearch", "Solution"])
         nodes = sum(perm(problem.n - 1, k) for k in range(max(1, problem.n - 3)))
         return RepetitionWork(nodes * (2 if options.count else 1), self.unit, NODES_PER_SECOND)
 
-    def work(self, run: ExactRun) -> RepetitionWork | None:
-        return RepetitionWork.of(run.search, NODES_PER_SECOND)
-
     def on_one_core(self, options: ExactOptions) -> bool:
         """True for 1-trees: with few nodes, one core ends before a GPU begins (0.7 ms for bays29, a GPU 10 to 18)."""
         return options.bound in (None, "one-tree")

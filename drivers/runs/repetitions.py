@@ -146,7 +146,7 @@ class Repetitions:
             print_note(f"{self.run.problem.name}: prepared in {self.run.prepared_s:.1f} s before the run{limited}")
         if recorded:
             print(f"{recorded} {RECORDED_MESSAGE} {self.options.record} already")
-        work = self.workload.work(self.run)
+        work = self.workload.planned_work(self.options, self.run.problem)
         if work and (message := run_time_message(work, self.run.search.backend, self.ranks.size, left)):
             print_note(message)
 

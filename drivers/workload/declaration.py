@@ -298,10 +298,6 @@ class WorkloadDeclaration(Generic[AnyOptions, AnyProblem, AnySearch, AnyOutcome]
         """
         return None
 
-    def work(self, run: PreparedRun[AnyOptions, AnyProblem, AnySearch]) -> RepetitionWork | None:
-        """Return the work of one repetition, as the prepared search knows it."""
-        return self.planned_work(run.options, run.problem)
-
     def work_unit(self, options: AnyOptions, problem: AnyProblem) -> WorkUnit:
         """Return the unit of this workload's rate, and the option that a measurement scales; by default whole runs."""
         return WorkUnit()

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, TypeVar
 
 from drivers.options.dynamic_programming import AnyDp
-from drivers.workload.declaration import AnyOutcome, AnyProblem, PreparedRun, WorkloadDeclaration
+from drivers.workload.declaration import AnyOutcome, AnyProblem, AnySearch, PreparedRun, WorkloadDeclaration
 from drivers.workload.run_time import RepetitionWork, WorkUnit
 
-if TYPE_CHECKING:
-    from drivers.workload.run_time import CountedSearch
 
-AnyTable = TypeVar("AnyTable", bound="CountedSearch")
-
-
-class DpWorkload(WorkloadDeclaration[AnyDp, AnyProblem, AnyTable, AnyOutcome]):
+class DpWorkload(WorkloadDeclaration[AnyDp, AnyProblem, AnySearch, AnyOutcome]):
     """Dynamic programming on a table.
 
     `speeds` has the cells per second that a core usually reaches, by the mapping.
@@ -42,9 +36,6 @@ class DpWorkload(WorkloadDeclaration[AnyDp, AnyProblem, AnyTable, AnyOutcome]):
         cells = self.cells(options, problem)
         return WorkUnit(self.unit, each=cells) if cells else WorkUnit()
 
-    def work(self, run: PreparedRun[AnyDp, AnyProblem, AnyTable]) -> RepetitionWork | None:
-        return RepetitionWork.of(run.search, self.speed(run.options))
-
-    def execution(self, run: PreparedRun[AnyDp, AnyProblem, AnyTable]) -> dict[str, bool]:
+    def execution(self, run: PreparedRun[AnyDp, AnyProblem, AnySearch]) -> dict[str, bool]:
         """Return True if stored decisions leave the device to files, and not the folder."""
         return {"spill_to_files": run.options.spill is not None}

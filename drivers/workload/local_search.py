@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from backends.tuning import ShapeTuner
     from core.lang import Kernel
     from core.local_search import LocalSearch, Outcome
-    from core.local_search.plan import Plan
     from core.local_search.problem import Problem
     from core.run.protocol import Callback
     from core.run.stop import Stop
@@ -186,26 +185,20 @@ class LocalSearchWorkload(SolutionWorkload[AnyLocal, LocalProblem, "LocalSearch"
         return super().parts(run) if run.search.plan.settings.by_walks else None
 
     def planned_work(self, options: AnyLocal, problem: LocalProblem) -> RepetitionWork | None:
-        """Return the work, with the usual iterations of a climb: as many as a solution has elements."""
+        """Return all neighbours in all iterations, or fewer by another stop criterion; None if the clock ends it.
+
+        A climb has as many iterations as a solution has elements, which is usual.
+        """
         from core.local_search.plan import Plan
 
+        if options.iterations is None or options.seconds is not None:
+            return None
         names, settings = options.neighbourhoods, options.settings()
         plan = Plan.make(problem, options.chosen_algorithm(), names, tuned=options.shape != "fixed", **settings)
         most = problem.encoding.n if options.algorithm in CLIMBS else inf
-        return self.work_of(plan, options, self.speed(problem), most)
-
-    def work(self, run: PreparedRun[AnyLocal, LocalProblem, LocalSearch]) -> RepetitionWork | None:
-        return self.work_of(run.search.plan, run.options, self.speed(run.problem))
-
-    def work_of(
-        self, plan: Plan, options: SearchOptions, speed: float, most_iterations: float = inf
-    ) -> RepetitionWork | None:
-        """Return all neighbours in all iterations, or fewer by another stop criterion; None if the clock ends it."""
-        if options.iterations is None or options.seconds is not None:
-            return None
         an_iteration = max(plan.sizes) if plan.algorithm.scans else NEIGHBOURS_OF_A_DRAW
-        count = plan.settings.walks * int(min(options.iterations, most_iterations)) * an_iteration
-        return RepetitionWork(count, self.unit, speed, at_most=True)
+        count = plan.settings.walks * int(min(options.iterations, most)) * an_iteration
+        return RepetitionWork(count, self.unit, self.speed(problem), at_most=True)
 
     def parameters(self, run: PreparedRun[AnyLocal, LocalProblem, LocalSearch]) -> dict[str, object]:
         return {**run.search.plan.parameters, **limits_and_start(run.options)}

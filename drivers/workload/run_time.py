@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from reports.text.formatting import duration, rate
 
 if TYPE_CHECKING:
     from backends.launch import Backend
-    from core.run.protocol import Search
-
-    class CountedSearch(Search, Protocol):
-        """A search that may know its work before a run."""
-
-        @property
-        def work(self) -> int | None:
-            """Units of work of a run, over all ranks; None if unknown."""
-
 
 WARNING_S = 600.0
 
@@ -45,10 +36,6 @@ class RepetitionWork(NamedTuple):
     unit: str
     speed: float
     at_most: bool = False
-
-    @classmethod
-    def of(cls, search: CountedSearch, speed: float) -> RepetitionWork | None:
-        return cls(search.work, search.unit, speed) if search.work else None
 
 
 class WorkUnit(NamedTuple):
