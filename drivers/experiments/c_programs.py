@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -166,38 +167,35 @@ def record_runs(
     A repetition is a process; its time is that of the work in it. A run is verified if the file has a verified run of
     the same work with the same hash.
     """
+    from backends.device import DeviceInfo
     from cluster import Solo
     from cluster.mpi.proxies import TimedCommunicator
     from drivers.runs.measuring import repetition_plan
-    from drivers.workload.declaration import PreparedRun
+    from drivers.runs.recording import RunRecorder
+    from drivers.workload.declaration import PreparedRun, RepetitionResult
     from reports.records.environment import environment
-    from reports.records.files import Record, append, find_run, load_existing, merge_lines
+    from reports.records.files import load_existing, merge_lines
     from reports.records.meters import Meter
-    from reports.records.schema import Repetition, identity
+    from reports.records.schema import Repetition
 
-    chosen, place, options, problem = PROGRAMS[workload.name], environment(), task.options, task.problem
+    chosen, options, problem = PROGRAMS[workload.name], task.options, task.problem
     version = subprocess.run(["gcc", "-dumpfullversion"], check=True, capture_output=True, text=True).stdout.strip()
-    prepared = PreparedRun[Any, Any, Any](options, problem, task.source, None, TimedCommunicator(Solo()))
-    unit, path = workload.work_unit(options, problem), options.record
-    assert path is not None
-    about = {
-        "workload": workload.name,
-        "instance_sha256": problem.sha256,
-        "parameters": {**options.deciding("work"), **workload.parameters(prepared)},
-        "execution": {
-            **chosen.execution,
-            "program": " ".join((chosen.source, *chosen.forms[form])),
-            "compiler": f"gcc {version} {' '.join(FLAGS)}",
-        },
-        "seed": options.seed,
-        "backend": BACKEND,
-        "device": "0",
-        "ranks": 1,
-        "environment": place,
-    }
-    name = identity(about)
-    plan, held, meter = repetition_plan(options, unit), find_run(path, name), Meter(ONE_CORE, "0")
-    plan.resume(held.repetitions if held else [])
+
+    class CRecorder(RunRecorder):
+        @property
+        def execution(self) -> dict[str, Any]:
+            program = " ".join((chosen.source, *chosen.forms[form]))
+            return {**chosen.execution, "program": program, "compiler": f"gcc {version} {' '.join(FLAGS)}"}
+
+    core = DeviceInfo("0", environment()["cpu_model"], "gcc", 0, 1)
+    backend = SimpleNamespace(name=BACKEND, device=core, is_reference=False, launched=())
+    search = SimpleNamespace(unit=workload.unit, backend=backend)
+    prepared = PreparedRun[Any, Any, Any](options, problem, task.source, search, TimedCommunicator(Solo()))
+    unit = workload.work_unit(options, problem)
+    recorder = CRecorder(workload, prepared, unit)
+    plan, meter = repetition_plan(options, unit), Meter(ONE_CORE, "0")
+    name, recorded = recorder.find()
+    plan.resume(recorded)
     first: Mapping[str, str] = {}
     while (work := plan.next_work()) is not None:
         amount: dict[str, Any] = {unit.option: work.amount} if unit.option else {}
@@ -206,46 +204,25 @@ def record_runs(
         first = first or reported[0]
         seconds = sum(float(one["seconds"]) for one in reported)
         kind = plan.add(seconds)
-        warm = kind in ("trial", "rate")
-        same = [
-            run
-            for run in load_existing(path)
-            if (run.workload, run.instance_sha256, run.hash) == (workload.name, problem.sha256, first["digest"])
-        ]
-        append(
-            path,
-            Record.checked(
-                **about,
-                instance=problem.name,
-                evaluation_unit=workload.unit,
-                work_unit=unit.name,
-                hash_scope=workload.hash_scope,
-                device_kind="core",
-                repetitions=(
-                    Repetition(
-                        *(0.0, 0.0, seconds, seconds),
-                        kind=kind,
-                        turn=plan.turn,
-                        work=work.total * unit.each,
-                        evaluations=sum(int(one["evaluations"]) for one in reported) if warm else None,
-                        **meter.values,
-                    ),
-                ),
-                best_cost=int(first["best"]),
-                best_index=int(first["index"]),
-                evaluations=int(first["evaluations"]),
-                hash=first["digest"],
-                verified=any(record.verified for record in same),
-                details={
-                    "options": {**options.asked(), "program": form},
-                    "instance_source": task.source,
-                    "cities": problem.n,
-                    "optimum": problem.optimum,
-                    "device_name": place["cpu_model"],
-                },
-            ),
+        spent = Repetition(
+            *(0.0, 0.0, seconds, seconds),
+            kind=kind,
+            turn=plan.turn,
+            work=work.total * unit.each,
+            evaluations=sum(int(one["evaluations"]) for one in reported) if kind in ("trial", "rate") else None,
+            **meter.values,
         )
-    merge_lines(path, name)
+        cost, evaluations, digest = int(first["best"]), int(first["evaluations"]), first["digest"]
+        outcome: Any = SimpleNamespace(cost=cost, evaluations=evaluations, hash=digest, history=None)
+        result = RepetitionResult(outcome, "", int(first["index"]), {"cities": problem.n})
+        same = (workload.name, problem.sha256, digest)
+        verified = any(
+            one.verified
+            for one in load_existing(recorder.path)
+            if (one.workload, one.instance_sha256, one.hash) == same
+        )
+        recorder.append(result, spent, verified, {"options": {**options.asked(), "program": form}})
+    merge_lines(recorder.path, name)
 
 
 if __name__ == "__main__":
