@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from drivers.experiments.case import Case, seed_words
 from drivers.experiments.configurations import ONE_CORE, Configuration
 
 if TYPE_CHECKING:
+    from core.run.protocol import SearchResult
     from drivers.options.declaration import AnyOptions
     from drivers.workload.declaration import Task, Workload
 
@@ -213,7 +214,7 @@ def record_runs(
             **meter.values,
         )
         cost, evaluations, digest = int(first["best"]), int(first["evaluations"]), first["digest"]
-        outcome: Any = SimpleNamespace(cost=cost, evaluations=evaluations, hash=digest, history=None)
+        outcome = cast("SearchResult", SimpleNamespace(cost=cost, evaluations=evaluations, hash=digest, history=None))
         result = RepetitionResult(outcome, "", int(first["index"]), {"cities": problem.n})
         same = (workload.name, problem.sha256, digest)
         verified = any(

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import pickle
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from core.errors import UserError
 from drivers.options.declaration import AnyOptions, Options, option_flag, options_for_rank
+from drivers.options.dynamic_programming import DpOptions
 from drivers.options.output_files import OutputFile, require_writable_files
 from drivers.runs.device_selection import compiles_for_others, cores_of_a_rank, gpus_here, select_backend
 from drivers.workload.declaration import PreparedRun, Task, Workload
@@ -72,54 +72,43 @@ def run_seeds(
         return run_resumable(workload, own, ranks, partial(run_seeds, workload, own, kind, argv))
     if own.seeds is not None:
         refuse_several_solutions(own)
+    from backends import kept
+    from cluster.mpi.proxies import TimedCommunicator
+
     outcomes = []
     for seed in own.seeds or (own.seed,):
-        with prepare_repetitions(workload, replace(own, seed=seed), ranks, argv, kind, memory) as repetitions:
+        began = time.thread_time()
+        load = partial(load_task, workload, replace(own, seed=seed), ranks.size)
+        task = load() if ranks.size == 1 else share_task(load, own, ranks)
+        loaded_s = time.thread_time() - began
+        options, chosen = task.options, workload.variant(task.options)
+        details: dict[str, object] = {}
+        if isinstance(options, DpOptions) and options.profile:
+            details |= ranks.on_first(partial(profile_details, chosen, options, argv, ranks.size))
+        if options.pin_cores:
+            details |= pin_ranks(ranks, options)
+        build = build_search if ranks.size == 1 and options.backend != "auto" else prepare_search
+        search = build(chosen, ranks, task.problem, options)
+        try:
+            timed = ranks if isinstance(ranks, TimedCommunicator) else TimedCommunicator(ranks)
+            prepared_s = ranks.bcast(loaded_s + search.backend.timings.prepare_s)
+            prepared = PreparedRun(options, task.problem, task.source, search, timed, prepared_s=prepared_s)
+            repetitions = kind(chosen, prepared, {"options": replace(own, seed=seed).asked(), **details}, memory)
             outcomes.append(repetitions.collect())
+        except BaseException:
+            search.backend.close()
+            raise
+        kept.give_back(search.backend)
         if repetitions.ended:
             break
     return outcomes
 
 
-@contextmanager
-def prepare_repetitions(
-    workload: Workload[AnyOptions],
-    own: AnyOptions,
-    ranks: Communicator,
-    argv: Sequence[str],
-    kind: Callable[..., SeedRun[Collected]],
-    memory: RecoveryState | None = None,
-) -> Iterator[SeedRun[Collected]]:
-    """Yield the repetitions of a run with one seed and a compiled, warm search; release the device at the end."""
-    from backends import kept
+def profile_details(workload: Workload[Any], options: DpOptions, argv: Sequence[str], ranks: int) -> dict[str, object]:
+    from drivers.runs.kernel_profile import run_profiled
 
-    began = time.thread_time()
-    load = partial(load_task, workload, own, ranks.size)
-    task = load() if ranks.size == 1 else share_task(load, own, ranks)
-    loaded_s = time.thread_time() - began
-    options = task.options
-    workload = workload.variant(options)
-    details: Mapping[str, object] = {}
-    if getattr(options, "profile", False):
-        from drivers.runs.kernel_profile import run_profiled
-
-        how = {"backend": options.backend, "ranks": ranks.size, "sized": options.sized}
-        profile = ranks.on_first(partial(run_profiled, workload.name, argv, **how))
-        details = {} if profile is None else {"profile": profile}
-    placed = pin_ranks(ranks, options) if options.pin_cores else {}
-    build = build_search if ranks.size == 1 and options.backend != "auto" else prepare_search
-    search = build(workload, ranks, task.problem, options)
-    try:
-        from cluster.mpi.proxies import TimedCommunicator
-
-        timed = ranks if isinstance(ranks, TimedCommunicator) else TimedCommunicator(ranks)
-        prepared_s = ranks.bcast(loaded_s + search.backend.timings.prepare_s)
-        prepared = PreparedRun(options, task.problem, task.source, search, timed, prepared_s=prepared_s)
-        yield kind(workload, prepared, {"options": own.asked(), **placed, **details}, memory)
-    except BaseException:
-        search.backend.close()
-        raise
-    kept.give_back(search.backend)
+    profile = run_profiled(workload.name, argv, backend=options.backend, ranks=ranks, sized=options.sized)
+    return {} if profile is None else {"profile": profile}
 
 
 # --- the task ---

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from cluster.mpi import launcher
 from core.errors import NoRoom, UserError
 from drivers.cli import messages
 from drivers.cli.exit_codes import run_driver
@@ -41,7 +43,8 @@ def start(workload: Workload[AnyOptions], own: AnyOptions, argv: Sequence[str]) 
     messages.set_quiet(own.quiet)
     if own.quiet:
         own = replace(own, progress=False)
-    report_separate_tasks()
+    if launcher.TASK in os.environ:
+        report_separate_tasks()
     try:
         return max(run_seeds(workload, own, Repetitions, argv))
     except NoRoom as error:
