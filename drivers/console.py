@@ -19,11 +19,8 @@ from core.program_parser import COMMAND, ConsoleProgram, format_list, refuse_unk
 DRIVERS = "drivers."
 
 
-PROGRAMS_BEFORE_WORKLOADS = {
-    "devices": ConsoleProgram("list this machine's devices, and reasons for missing ones", "backends")
-}
-"""Programs above the workloads in the list."""
 OTHER_PROGRAMS = {
+    "devices": ConsoleProgram("list this machine's devices, and reasons for missing ones", "backends"),
     "compare": ConsoleProgram("run a workload on every device here, and report the speed-ups", "drivers.compare"),
     "overview": ConsoleProgram("run the papers' workloads on every device, some seconds each", "drivers.overview"),
     "reproduce": ConsoleProgram("run a paper's tables and figures, next to the published ones", "drivers.reproduce"),
@@ -36,7 +33,7 @@ OTHER_PROGRAMS = {
     "setup": ConsoleProgram("set up this environment's mpirun for many ranks on few cores", "cluster.setup"),
     "show": ConsoleProgram("print a kernel as a device's compiler gets it", "backends.show"),
 }
-"""Programs below the workloads; `python -m drivers` lists those of this package."""
+"""Programs below the workloads in the list."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -48,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         drivers.prepare_process()
     words = list(sys.argv[1:] if argv is None else argv)
     name, rest = (words[0], words[1:]) if words else ("--help", [])
-    program = PROGRAMS_BEFORE_WORKLOADS.get(name) or OTHER_PROGRAMS.get(name)
+    program = OTHER_PROGRAMS.get(name)
     if program is not None and program.words:
         sys.argv = [COMMAND, *program.words, *rest]
     else:
@@ -75,7 +72,7 @@ def entry_point(name: str, program: ConsoleProgram | None) -> Callable[[Sequence
     if name in COMMAND_OPTIONS:
         return COMMAND_OPTIONS[name] if launcher.rank() == 0 else lambda _: 0
     if program is None and name not in NAMES:
-        refuse_unknown(COMMAND, name, (*PROGRAMS_BEFORE_WORKLOADS, *NAMES, *OTHER_PROGRAMS))
+        refuse_unknown(COMMAND, name, (*NAMES, *OTHER_PROGRAMS))
     module = import_module(program.module if program else DRIVERS + name)
     if hasattr(module, "__path__"):
         module = import_module(f"{module.__name__}.__main__")
@@ -88,8 +85,7 @@ def entry_point(name: str, program: ConsoleProgram | None) -> Callable[[Sequence
 def print_list(_: Sequence[str] | None) -> int:
     from drivers.workload.registry import all_workloads
 
-    titles = {name: program.title for name, program in PROGRAMS_BEFORE_WORKLOADS.items()}
-    titles |= {workload.name: workload.title for workload in all_workloads()}
+    titles = {workload.name: workload.title for workload in all_workloads()}
     titles |= {name: program.title for name, program in OTHER_PROGRAMS.items()}
     print(f"usage: {COMMAND} PROGRAM [options]\n")
     print(format_list(titles))

@@ -44,12 +44,12 @@ def test_alone_it_lists_every_program_within_eighty_columns(run_here):
     code, listed, _ = run_here()
     assert code == 0 and run_here("--help") == (0, listed, "")
     rows = [line.split(maxsplit=1) for line in listed.splitlines()[2:-2]]
-    assert [name for name, _ in rows] == [*console.PROGRAMS_BEFORE_WORKLOADS, *NAMES, *console.OTHER_PROGRAMS]
+    assert [name for name, _ in rows] == [*NAMES, *console.OTHER_PROGRAMS]
     assert all(len(line) <= 80 for line in listed.splitlines())
 
 
 @pytest.mark.filterwarnings("ignore:.*found in sys.modules:RuntimeWarning")  # other tests have imported it
-@pytest.mark.parametrize("name", [*console.PROGRAMS_BEFORE_WORKLOADS, *NAMES, *console.OTHER_PROGRAMS])
+@pytest.mark.parametrize("name", [*NAMES, *console.OTHER_PROGRAMS])
 def test_every_program_says_how_it_was_called(name, run_here):
     code, said, _ = run_here(name, "--help")
     assert not code and said.startswith(f"usage: onekernel {name} ")
@@ -58,7 +58,7 @@ def test_every_program_says_how_it_was_called(name, run_here):
 def test_an_unknown_program_is_a_users_mistake_with_the_nearest_name(run_here):
     code, out, err = run_here("ich")
     assert (code, out) == (2, "")
-    assert re.fullmatch(r"error: onekernel ich \(did you mean ihc\?\): expected one of devices, ihc, .*\n", err)
+    assert re.fullmatch(r"error: onekernel ich \(did you mean ihc\?\): expected one of ihc, .*\n", err)
 
 
 def test_wrong_options_are_told_in_the_commands_words(onekernel):

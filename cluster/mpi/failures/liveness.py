@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import signal
 import sys
 import threading
 import time
@@ -31,10 +30,6 @@ START_S = 300.0
 FIRST_PAUSE_S, LAST_PAUSE_S = 0.001, 0.2
 PAUSE_PER_RANK_S = 0.005
 """Pause between checks of the other ranks by a rank that has ended, in proportion to their number."""
-POLL_S = 0.25
-"""Seconds between checks while MPI starts."""
-FORK_S = 3.0
-"""Seconds that a launcher may take to start its ranks after the first one."""
 EXCHANGE_S = 2.0
 """Seconds after which everything sent by an ended rank has arrived."""
 
@@ -68,56 +63,6 @@ def _report_late_start() -> None:
     os._exit(abort.USER_ERROR)
 
 
-@contextmanager
-def watch_local_ranks() -> Iterator[None]:
-    """End the job if a rank of this host is killed inside the block and the launcher would not end it.
-
-    A launcher that lets ranks survive the loss of others lets them wait forever for one that has not joined MPI yet.
-    """
-    if not launcher.survives_lost_ranks():
-        yield
-        return
-    has_started = threading.Event()
-
-    def monitor() -> None:
-        expected, complete = launcher.local_size(), time.monotonic()
-        while not has_started.wait(POLL_S):
-            if count_local_ranks() >= expected:
-                complete = time.monotonic()
-            elif time.monotonic() - complete > FORK_S:
-                abort.report_user_error("a rank was killed while MPI started; the job cannot continue without it")
-                # The launcher ends all ranks that it has started.
-                os.kill(os.getppid(), signal.SIGTERM)
-                return
-
-    threading.Thread(target=monitor, daemon=True).start()
-    try:
-        yield
-    finally:
-        has_started.set()
-
-
-def count_local_ranks() -> int:
-    """Count the running processes of this host started by the same launcher."""
-    parent = os.getppid()
-    try:
-        with open(f"/proc/{parent}/task/{parent}/children", encoding="utf-8") as file:
-            numbers = file.read().split()
-    except OSError:
-        # If the system gives no information, all are assumed to run.
-        return launcher.local_size()
-    return sum(not has_ended(number) for number in numbers)
-
-
-def has_ended(process: str) -> bool:
-    """Return True if a process has ended, even if its launcher has not collected its exit code yet."""
-    try:
-        with open(f"/proc/{process}/stat", encoding="utf-8") as file:
-            return file.read().rpartition(")")[2].split()[0] in "ZX"
-    except OSError:
-        return True
-
-
 def start_mpi() -> ModuleType:
     """Start MPI, if necessary, and return mpi4py's module; raises ImportError if it is missing."""
     import mpi4py
@@ -133,7 +78,7 @@ def start_mpi() -> ModuleType:
 
         # mpi4py's call holds the interpreter lock, so that no thread could end it.
         start = ctypes.CDLL(MPI.__file__).MPI_Init_thread
-        with start_deadline(), watch_local_ranks(), idle_waiting.coarse_timers(launcher.local_size()):
+        with start_deadline(), idle_waiting.coarse_timers(launcher.local_size()):
             start(None, None, MPI.THREAD_FUNNELED, ctypes.byref(ctypes.c_int()))
         for world in (MPI.COMM_WORLD, MPI.COMM_SELF):
             world.Set_errhandler(MPI.ERRORS_RETURN)
