@@ -279,7 +279,7 @@ def run(
     Parameters
     ----------
     workload
-        Its name, as ``python -m drivers`` lists them.
+        Its name, as ``onekernel`` lists them.
     seeds
         Several random seeds, with a run for each.
     repeats
