@@ -70,7 +70,6 @@ class KnapsackOptions(DpOptions, takes="Knapsack"):
         choices=CLASSES,
         spelled="--class",
     )
-    range: int | None = GENERATED.option(None, "largest random number in Pisinger's classes (1000)", positive, "R")
     method: str | None = SEARCH.option(
         None,
         "dynamic programming (dp), the paper's baseline: branch and bound on one core (bb), or an expanding core on "
@@ -130,16 +129,14 @@ class KnapsackOptions(DpOptions, takes="Knapsack"):
         from core.tables.knapsack import problem as knapsack
 
         if self.instance is not None:
-            for name in ("items", "capacity", "kind", "range", "seed", "seeds"):
+            for name in ("items", "capacity", "kind", "seed", "seeds"):
                 if getattr(self, name):
                     option = "class" if name == "kind" else name
                     raise UserError(f"--{option} changes nothing here: --instance names a file, and nothing is random")
             return knapsack.load(self.instance, self.data)
         kind = self.kind or knapsack.PAPER
-        if self.range is not None and kind in (knapsack.PAPER, "similar-weights"):
-            raise UserError(f"--range changes nothing here: the class {kind} has a fixed range")
         capacity = CAPACITY if self.capacity is None and kind == knapsack.PAPER else self.capacity
-        return knapsack.generate(kind, self.items or ITEMS, capacity, self.seed, self.range or knapsack.RANGE)
+        return knapsack.generate(kind, self.items or ITEMS, capacity, self.seed)
 
 
 CELLS = "cells of the table, one for an item and a capacity; with bb nodes"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from core.instances import optima, sources
-from core.instances.downloads import catalogue, fetch, papers
+from core.instances.downloads import fetch, papers
 from core.instances.downloads.catalogue import COLLECTIONS
 from core.instances.errors import FetchError, InstanceError
 from core.program_parser import ProgramParser, invocation
@@ -20,7 +20,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser = ProgramParser(prog=invocation("core.instances"), description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
 
-    fetching = commands.add_parser("fetch", help="download instances and check what came")
+    fetching = commands.add_parser(
+        "fetch", help="download instances, from the publisher or the site that $TSPLIB_URL, $QAPLIB_URL, ... names"
+    )
     fetching.add_argument(
         "what",
         choices=(*COLLECTIONS, "archive", *papers.PAPERS),
@@ -30,8 +32,6 @@ def main(arguments: list[str] | None = None) -> int:
     )
     fetching.add_argument("names", nargs="*", metavar="NAME", help="instances of it (all)")
     fetching.add_argument("--data", metavar="DIR", help="folder to put them in (the user's cache)")
-    variables = ", ".join(f"${catalogue.site_variable(collection)}" for collection in COLLECTIONS)
-    fetching.add_argument("--url", help=f"site to fetch a collection from ({variables}, or the publisher's)")
 
     listing = commands.add_parser("list", help="list the published tours' instances and all that are at hand")
     listing.add_argument("--data", metavar="DIR", help="folder to search first")
@@ -43,10 +43,8 @@ def main(arguments: list[str] | None = None) -> int:
 
     options = parser.parse_args(arguments)
     what = options.what if options.command == "fetch" else None
-    if what == "archive" and (options.names or options.url or options.data):
-        parser.error("fetch archive takes no names, --data or --url: all goes to the user's cache")
-    if what in papers.PAPERS and options.url:
-        parser.error(f"fetch {what} takes no --url: its instances are of several collections (set {variables})")
+    if what == "archive" and (options.names or options.data):
+        parser.error("fetch archive takes no names or --data: all goes to the user's cache")
     try:
         {"fetch": _fetch, "list": _list, "show": _show}[options.command](options)
     except InstanceError as error:
@@ -79,7 +77,7 @@ def _fetch(options: argparse.Namespace) -> None:
     elif options.what in papers.PAPERS:
         outcomes = fetch.fetch_paper(options.what, options.names, options.data)
     else:
-        outcomes = fetch.fetch_collection(options.what, options.names, options.data, options.url)
+        outcomes = fetch.fetch_collection(options.what, options.names, options.data)
     with _sigterm_raises():
         for name, outcome in outcomes:
             print(f"{name}: {outcome}", flush=True)

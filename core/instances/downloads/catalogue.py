@@ -98,29 +98,28 @@ def site_variable(collection: str) -> str:
     return f"{collection.upper()}_URL"
 
 
-def addresses(collection: str, name: str, site: str | None = None) -> tuple[str, ...]:
+def addresses(collection: str, name: str) -> tuple[str, ...]:
     """Return the addresses of an instance's file.
 
-    ``site`` replaces everything before the file's name; by default the collection's `site_variable`. Raises
-    `InstanceError` if it is no web address.
+    The collection's `site_variable` replaces everything before the file's name. Raises `InstanceError` if it is no web
+    address.
     """
     published = COLLECTIONS[collection].addresses
-    option = "--url" if site else f"${site_variable(collection)}"
-    site = site or os.environ.get(site_variable(collection))
+    site = os.environ.get(site_variable(collection))
     if site:
-        _check_site(option, site)
+        _check_site(f"${site_variable(collection)}", site)
         published = (f"{site.rstrip('/')}/{published[0].rpartition('/')[2]}",)
     return tuple(address.replace("{name}", name) for address in published)
 
 
-def _check_site(option: str, site: str) -> None:
+def _check_site(variable: str, site: str) -> None:
     try:
         parts = urlsplit(site)
         is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         is_address = False
     if not is_address or not site.isprintable() or any(letter.isspace() for letter in site):
-        raise InstanceError(option, None, quoted(site), "an address such as https://host/folder")
+        raise InstanceError(variable, None, quoted(site), "an address such as https://host/folder")
 
 
 def cache_subfolder(collection: str) -> Path:

@@ -27,19 +27,19 @@ _ARCHIVE_SECONDS = 180
 
 
 def fetch_collection(
-    collection: str, names: Iterable[str] = (), folder: str | os.PathLike | None = None, site: str | None = None
+    collection: str, names: Iterable[str] = (), folder: str | os.PathLike | None = None
 ) -> Iterator[tuple[str, str]]:
     """Download instances of a collection and yield (name, result) for each; by default all of COLLECTIONS[collection].
 
-    A correct file in the folder is kept; without a folder, one in any searched place, and files go to the cache.
-    ``site`` is the address before the file's name; by default the collection's addresses, one after the other.
+    A correct file in the folder is kept; without a folder, one in any searched place, and files go to the cache. The
+    collection's addresses are tried one after the other.
 
     Raises `InstanceError` if the collection has no such name. Raises `FetchError` at the end if instances could not be
     downloaded: no connection, no such page, or other content than expected.
     """
     of_collection = COLLECTIONS[collection]
     chosen = _chosen(of_collection.digests(), list(names), of_collection.title)
-    yield from _fetch_all([(name, collection) for name in chosen], folder, site)
+    yield from _fetch_all([(name, collection) for name in chosen], folder)
 
 
 def fetch_paper(
@@ -63,12 +63,10 @@ def _chosen(known_names: Iterable[str], names: Sequence[str], where: str) -> lis
     return list(names) or everything
 
 
-def _fetch_all(
-    chosen: Sequence[tuple[str, str]], folder: str | os.PathLike | None, site: str | None = None
-) -> Iterator[tuple[str, str]]:
+def _fetch_all(chosen: Sequence[tuple[str, str]], folder: str | os.PathLike | None) -> Iterator[tuple[str, str]]:
     """Fetch (name, collection) pairs one by one, and continue after failures."""
     for collection in dict.fromkeys(collection for _, collection in chosen if collection not in papers.GENERATED):
-        catalogue.addresses(collection, "", site)  # refuses a site that is no address before anything is loaded
+        catalogue.addresses(collection, "")  # refuses a site that is no address before anything is loaded
     silent: set[str] = set()  # sites that did not answer, and are not asked again
     missing: list[Path] = []
     for name, collection in chosen:
@@ -81,7 +79,7 @@ def _fetch_all(
             yield name, f"kept {there}"
             continue
         try:
-            _write(_download(catalogue.addresses(collection, name, site), name, collection, silent), path)
+            _write(_download(catalogue.addresses(collection, name), name, collection, silent), path)
         except FetchError as error:
             missing.append(path)
             yield name, f"failed: {error}"

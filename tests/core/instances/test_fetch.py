@@ -78,7 +78,7 @@ def test_a_site_that_cannot_be_reached_and_a_folder_that_cannot_be_written_are_n
         next(outcomes)
     (tmp_path / "file").write_text("")
     site.hold("five", samples.EUCLIDEAN)
-    outcome = next(iter(fetch.fetch_collection("tsplib", ["five"], tmp_path / "file", site.url)))[1]
+    outcome = next(iter(fetch.fetch_collection("tsplib", ["five"], tmp_path / "file")))[1]
     assert f"{tmp_path / 'file' / 'five.tsp'} cannot be written" in outcome
 
 
