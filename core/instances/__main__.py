@@ -20,9 +20,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = ProgramParser(prog=invocation("core.instances"), description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
 
-    fetching = commands.add_parser(
-        "fetch", help="download instances, from the publisher or the site that $TSPLIB_URL, $QAPLIB_URL, ... names"
-    )
+    fetching = commands.add_parser("fetch", help="download instances; $TSPLIB_URL and the like name mirrors")
     fetching.add_argument(
         "what",
         choices=(*COLLECTIONS, "archive", *papers.PAPERS),

@@ -70,12 +70,14 @@ def test_all_names_are_fetched_and_right_files_are_kept(site, five, tmp_path):
     assert site.asked == ["/tsplib/house.tsp.gz", "/tsplib/home.tsp.gz"]
 
 
-def test_a_site_that_cannot_be_reached_and_a_folder_that_cannot_be_written_are_named(site, five, tmp_path):
-    outcomes = fetch.fetch_collection("tsplib", ["five", "home"], tmp_path, UNREACHABLE)
+def test_a_site_that_cannot_be_reached_and_a_folder_that_cannot_be_written_are_named(site, five, tmp_path, monkeypatch):
+    monkeypatch.setenv("TSPLIB_URL", UNREACHABLE)
+    outcomes = fetch.fetch_collection("tsplib", ["five", "home"], tmp_path)
     assert next(outcomes)[1].startswith(f"failed: {UNREACHABLE}/five.tsp.gz cannot be reached (")
     assert "was not tried" in next(outcomes)[1]
     with pytest.raises(FetchError, match="2 of 2 instances"):
         next(outcomes)
+    monkeypatch.setenv("TSPLIB_URL", site.url)
     (tmp_path / "file").write_text("")
     site.hold("five", samples.EUCLIDEAN)
     outcome = next(iter(fetch.fetch_collection("tsplib", ["five"], tmp_path / "file")))[1]
