@@ -6,11 +6,10 @@ import os
 import re
 import reprlib
 import shlex
-import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import NamedTuple
@@ -93,14 +92,6 @@ def _host(path: str | os.PathLike[str], number: int, words: Sequence[str]) -> Ho
     return Host(name, slots, most_slots, number)
 
 
-def require_names(path: str | os.PathLike[str], hosts: Iterable[Host]) -> None:
-    """Refuse a host with an unknown name before the job starts."""
-    for host in hosts:
-        name = host.name.rpartition("@")[2]
-        if not (is_known(name) or is_known(ssh_alias(name))):
-            raise HostFileError(path, host.line, f"{host.name}, an unknown host", "one that can be reached")
-
-
 def require_reachable(path: str | os.PathLike[str], hosts: Sequence[Host]) -> None:
     """Report another host without `ssh` access or without this Python; called when ranks could not be started."""
     others = [host for host in hosts if not is_here(host.name.rpartition("@")[2])]
@@ -131,14 +122,6 @@ def ssh_problem(host: Host) -> str:
     return (done.stderr.strip().splitlines() or [f"no {sys.executable} there"])[-1]
 
 
-def is_known(name: str) -> bool:
-    """Return True if the system finds an address for a name."""
-    try:
-        return bool(name and socket.getaddrinfo(name, None))
-    except (OSError, UnicodeError):
-        return False
-
-
 def is_here(name: str) -> bool:
     """Return True for a name of this machine: a socket can be bound only to its addresses."""
     with suppress(OSError, UnicodeError):
@@ -147,12 +130,3 @@ def is_here(name: str) -> bool:
                 listener.bind(address)
                 return True
     return False
-
-
-def ssh_alias(name: str) -> str:
-    """Return the host that `ssh` connects to for a name, by its settings; empty without `ssh`."""
-    ssh = shutil.which("ssh")
-    if ssh is None or name.startswith("-"):
-        return ""
-    done = subprocess.run([ssh, "-G", name], capture_output=True, text=True, timeout=10, stdin=subprocess.DEVNULL)
-    return next((line.split()[1] for line in done.stdout.splitlines() if line.startswith("hostname ")), "")

@@ -41,8 +41,6 @@ def main() -> int:
     hosts = None
     if options.hosts is not None:
         hosts = host_file.read_host_file(options.hosts)
-        if not has_agent(options.mpi_options):
-            host_file.require_names(options.hosts, hosts)
     resources = find_resources(os.environ)
     asked = LaunchRequest(
         options.ranks, options.hosts, hosts, options.per_host, options.fault_tolerant, options.mpi_options

@@ -5,8 +5,7 @@ import sys
 
 import pytest
 
-from cluster.launch import host_file
-from cluster.launch.host_file import Host, HostFileError, is_here, read_host_file, require_names, require_reachable
+from cluster.launch.host_file import Host, HostFileError, is_here, read_host_file, require_reachable
 
 
 @pytest.fixture
@@ -61,23 +60,6 @@ def test_a_missing_file_and_a_folder_are_told(tmp_path):
         read_host_file(tmp_path / "missing")
     with pytest.raises(HostFileError, match="found is a directory, expected a list of hosts"):
         read_host_file(tmp_path)
-
-
-def test_a_name_that_nobody_knows_is_told_before_anything_starts():
-    require_names("hosts", [Host("localhost", None, None, 1), Host("me@127.0.0.1", None, None, 2)])
-    unknown = Host("no-such-host.invalid", None, None, 7)
-    with pytest.raises(HostFileError, match="hosts:7: found no-such-host.invalid, an unknown host"):
-        require_names("hosts", [Host("localhost", None, None, 1), unknown])
-
-
-def test_a_name_that_ssh_knows_by_its_settings_is_known(tmp_path, monkeypatch):
-    ssh = tmp_path / "ssh"
-    ssh.write_text('#!/bin/sh\necho user me\n[ "$2" = fast ] && echo hostname localhost || echo hostname "$2"\n')
-    ssh.chmod(0o755)
-    monkeypatch.setattr(host_file.shutil, "which", lambda _: str(ssh))
-    require_names("hosts", [Host("fast", None, None, 1)])
-    with pytest.raises(HostFileError, match="slow.invalid"):
-        require_names("hosts", [Host("slow.invalid", None, None, 1)])
 
 
 def test_names_of_this_machine_are_told_from_others():
