@@ -59,16 +59,16 @@ def smallest_gap():
 def test_an_added_package_and_program_are_a_workload_of_all_lists(run):
     program = """
         import sys
-        from drivers import __main__, console
+        from drivers import console
         from drivers.experiments.presets.overview import overview_parser
         import onekernel as ok
-        assert __main__.main([]) == 0 and console.main([]) == 0
+        assert console.main([]) == 0
         assert "subset" in overview_parser("").format_help()
         found = ok.run("subset", instance="12", divisor=3, backend="cpu")
         print(found.cost, found.evaluations, found.hash)
     """
     words = run("-c", "\n".join(line[8:] for line in program.splitlines())).splitlines()
-    assert sum("subset sum, by enumeration" in line for line in words) == 2
+    assert sum("subset sum, by enumeration" in line for line in words) == 1
     assert words[-1] == f"{smallest_gap()} 4096 {HASH}"
 
 

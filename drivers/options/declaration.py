@@ -147,7 +147,8 @@ class DeclaredByTable:
     """Base class that declares fields by tables, unless a class declares them by `OptionGroup.option`.
 
     Fields of other dataclasses among the base classes become options too: their types and defaults are there, their
-    help in the table. Such an option is listed after the one before it in the table.
+    help in the table. Options are listed in the order of the tables, those of a class before its base class's; others
+    follow.
 
     Parameters
     ----------
@@ -161,12 +162,11 @@ class DeclaredByTable:
     """
 
     _table: ClassVar[str] = ""
-    _written: ClassVar[tuple[str, ...]] = ()
     _values: ClassVar[Mapping[str, Any]] = {}
 
     def __init_subclass__(cls, table: str = "", optional: Mapping[str, object] = {}, **values: object) -> None:  # noqa: B006
         super().__init_subclass__()
-        cls._table, cls._written = table, tuple(inspect.get_annotations(cls))
+        cls._table = table
         cls._values = {**cls._values, **values}
         cls.__annotations__ = {**inspect.get_annotations(cls), **optional}
         for name in optional:
@@ -177,34 +177,26 @@ class DeclaredByTable:
     def declared(cls) -> tuple[DeclaredOption, ...]:
         """Return all options with their declarations, in the order of the help."""
         fields: dict[str, Field[Any]] = dict(vars(cls)["__dataclass_fields__"])
-        declaring = [base for base in reversed(cls.__mro__) if issubclass(base, DeclaredByTable)]
         hints: dict[str, object] = {}
-        for base in reversed(cls.__mro__):
-            hints |= inspect.get_annotations(base) if base in declaring else get_type_hints(base)
-        # Options of classes without a table follow all others.
-        of_tables_first = sorted(declaring, key=lambda base: not base._table)
-        order = list(dict.fromkeys(name for base in of_tables_first for name in base._written))
         groups: dict[str, dict[str, Any]] = {}
         entries: dict[str, dict[str, Any]] = {}
-        for base in filter(lambda base: base._table, reversed(declaring)):
-            place = 0
-            for group, content in read_table(base._table).items():
+        for base in cls.__mro__:
+            if not issubclass(base, DeclaredByTable):
+                hints = get_type_hints(base) | hints
+                continue
+            hints = inspect.get_annotations(base) | hints
+            for group, content in read_table(base._table).items() if base._table else ():
                 about = {key: value for key, value in content.items() if not isinstance(value, dict)}
                 groups[group] = about | groups.get(group, {})
-                for name, entry in content.items():
-                    if name not in fields or name in about:
-                        continue
-                    entries[name] = {"group": group} | entry | entries.get(name, {})
-                    if name not in order:
-                        order.insert(place, name)
-                    place = order.index(name) + 1
+                for name in (name for name in content if name in fields and name not in about):
+                    entries[name] = {"group": group} | content[name] | entries.get(name, {})
         for name, about in entries.items():
             if "option" not in fields[name].metadata:
                 group_of_option = OptionGroup(**groups[about["group"]])
                 default, hint = fields[name].default, hints.get(name)
                 fields[name] = declare_by_table(default, about, group_of_option, cls._values, hint)
                 fields[name].name = name
-        options = [fields[name] for name in order if name in fields]
+        options = [fields[name] for name in dict.fromkeys((*entries, *fields))]
         return tuple((one, one.metadata["option"]) for one in options if "option" in one.metadata)
 
     @classmethod
