@@ -95,10 +95,6 @@ class KnapsackOptions(DpOptions, takes="Knapsack"):
     def bounded(self) -> bool:
         return self.method in ("bb", "core")
 
-    @property
-    def sized(self) -> bool:
-        return bool(self.items or self.capacity or self.kind or self.instance)
-
     def refuse_idle(self) -> None:
         super().refuse_idle()
         self.refuse_without(self.method == "bb", "--method bb", "nodes", "seconds")

@@ -22,10 +22,6 @@ class DpOptions(Options, table="dynamic_programming"):
     profile: bool = False
 
     @property
-    def sized(self) -> bool:
-        return self.names_instance
-
-    @property
     def keeps_checkpoints(self) -> bool:
         """True for an exact search that may take hours."""
         return False

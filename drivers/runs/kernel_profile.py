@@ -1,4 +1,4 @@
-"""`--profile`: counters of Nsight Compute for a program's kernels, next to the paper's (section V.C).
+"""`--profile`: counters of Nsight Compute for a program's kernels, as in the paper (section V.C).
 
 The driver's command line runs again under `ncu` on CUDA. The three metrics are those that replace nvprof's
 gld_efficiency, warp_execution_efficiency and ipc, of a multiprocessor. `run_profiled` returns a part of the details of
@@ -20,10 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from reports.text.tables import TextTable
-
 TOOL = "ncu"
-PAPER = "oconnell2014"
 METRICS = {
     "load_efficiency": ("smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", 100.0),
     "warp_efficiency": ("smsp__thread_inst_executed_per_inst_executed.ratio", 32.0),
@@ -39,13 +36,6 @@ MOST_LAUNCHES = 2000
 SELF_TEST = "known_answer"
 """Kernel of `backends.self_test`, no part of any algorithm."""
 
-PAPER_SIZES = {
-    "lcs": ("half:3000:seed=1",),
-    "knapsack": ("--items", "1500", "--capacity", "500", "--seed", "1"),
-    "heldkarp": ("--instance", "a280"),
-}
-"""Sizes in the paper's profiles, as arguments of the drivers."""
-
 DROPPED_FLAGS = ("--profile", "--peers", "--verify")
 DROPPED_OPTIONS = ("--record", "--output", "--tour", "--svg", "--backend", "--repeats")
 """Options for further outputs, or for another device."""
@@ -55,10 +45,8 @@ class ProfileError(Exception):
     """The reason for a missing profile."""
 
 
-def run_profiled(
-    workload: str, argv: Sequence[str] | None, *, backend: str, ranks: int = 1, sized: bool = True
-) -> dict[str, Any] | None:
-    """Run a command line again under Nsight Compute, and print its table, or the reason of a failure.
+def run_profiled(workload: str, argv: Sequence[str] | None, *, backend: str, ranks: int = 1) -> dict[str, Any] | None:
+    """Run a command line again under Nsight Compute, and print a line for each kernel, or the reason of a failure.
 
     Returns for a record's ``details["profile"]``, which `reports.papers.measures` reads: `arguments`, the command as
     text, and `kernels`, one dictionary per kernel.
@@ -66,20 +54,18 @@ def run_profiled(
     Parameters
     ----------
     workload
-        The driver `drivers.<workload>`, one of `PAPER_SIZES`.
+        The driver `drivers.<workload>`.
     argv
         Its command line; None means `sys.argv`.
     backend
         Value of `--backend`: one with kernels that Nsight Compute can profile, or auto, which then selects one.
     ranks
         MPI ranks of this run; a profile has one.
-    sized
-        True if the command line has a size; otherwise the paper's size is profiled.
     """
     import backends
 
     own_arguments = list(sys.argv[1:] if argv is None else argv)
-    arguments = ["-m", f"drivers.{workload}", *remove_options(own_arguments), *(() if sized else PAPER_SIZES[workload])]
+    arguments = ["-m", f"drivers.{workload}", *remove_options(own_arguments)]
     try:
         profiled = next(name for name in backends.NAMES if backends.backend_class(name).profiler == TOOL)
         tool = find_profiler(backend, profiled, ranks)
@@ -88,8 +74,10 @@ def run_profiled(
         print(f"no profile: {error}", flush=True)
         return None
     command = shlex.join(["python", *arguments])
-    print(f"Nsight Compute, {command}: minimum / average / maximum over a kernel's first nine launches and every tenth")
-    print(table(workload, kernels).terminal(), flush=True)
+    print(f"Nsight Compute, {command}: averages over a kernel's first nine launches and every tenth")
+    for one in kernels:
+        averages = [f"{name.replace('_', ' ')} {one[name][1]:.3g}" for name in METRICS if one[name]]
+        print(f"{one['kernel']}: launches {one['launches']:,}", *averages, sep=", ", flush=True)
     return {"arguments": command, "kernels": kernels}
 
 
@@ -211,34 +199,3 @@ def number(text: str) -> float:
 
 def spread(values: Sequence[float]) -> list[float] | None:
     return [min(values), sum(values) / len(values), max(values)] if values else None
-
-
-# --- showing ---
-
-
-def table(workload: str, kernels: Sequence[Mapping[str, Any]]) -> TextTable:
-    """Return least, average and largest values of every kernel, and the paper's bounds, or dashes."""
-    from reports.papers.files import load
-
-    profile = load(PAPER).extra["profile"]
-    bounds = {
-        (bound["metric"], bound["statistic"]): str(bound["says"])
-        for bound in profile["bounds"]
-        if bound.get("workload", workload) == workload
-    }
-    rows = [
-        [kernel["kernel"], f"{kernel['launches']:,}", *(format_cell(kernel[name], name) for name in METRICS)]
-        for kernel in kernels
-    ]
-    for statistic in ("least", "average"):
-        rows.append([f"the paper, {statistic}", "", *(bounds.get((name, statistic), "-") for name in METRICS)])
-    return TextTable("", ("kernel", ">launches", *(f">{profile['metrics'][name]}" for name in METRICS)), rows)
-
-
-def format_cell(values: Sequence[float] | None, metric: str) -> str:
-    """Return a cell of the table: fractions in per cent, instructions per clock unchanged."""
-    if values is None:
-        return "no global load" if metric == MAY_BE_MISSING else "not counted"
-    if metric == "ipc":
-        return " / ".join(f"{value:.2f}" for value in values)
-    return " / ".join(f"{100 * value:.1f}" for value in values) + " %"

@@ -107,7 +107,7 @@ def run_seeds(
 def profile_details(workload: Workload[Any], options: DpOptions, argv: Sequence[str], ranks: int) -> dict[str, object]:
     from drivers.runs.kernel_profile import run_profiled
 
-    profile = run_profiled(workload.name, argv, backend=options.backend, ranks=ranks, sized=options.sized)
+    profile = run_profiled(workload.name, argv, backend=options.backend, ranks=ranks)
     return {} if profile is None else {"profile": profile}
 
 
