@@ -33,11 +33,11 @@ def emulated(monkeypatch):
 
 @pytest.fixture
 def case(tmp_path):
-    from drivers.experiments.presets.paper_plan import ReproductionChoice, plan_reproduction
+    from drivers.experiments.presets.paper_plan import plan_reproduction
 
     paper = paper_of(tmp_path, HILLS)
-    chosen = ReproductionChoice("quick", tmp_path / "records.jsonl")
-    plan = plan_reproduction(paper, paper.exhibits, machine_with(device("cpu")), chosen)
+    records = tmp_path / "records.jsonl"
+    plan = plan_reproduction(paper, paper.exhibits, machine_with(device("cpu")), "quick", records)
     return next(one for one in plan.cases.values() if one.task.problem.name == FIRST)
 
 

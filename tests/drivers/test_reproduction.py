@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from drivers.experiments.presets.paper_plan import ReproductionChoice, command_words, plan_reproduction
+from drivers.experiments.presets.paper_plan import command_words, plan_reproduction
 from drivers.experiments.presets.series import series_configurations
 from reports.papers.paper import Series
 from reports.papers.placement import RunChoice, run_choice
@@ -50,8 +50,7 @@ def planned(tmp_path):
 
     def plan(parts, machine, scale="quick", **chosen):
         paper = paper_of(tmp_path, *parts)
-        chosen = ReproductionChoice(scale, tmp_path / "records.jsonl", **chosen)
-        plan = plan_reproduction(paper, paper.exhibits, machine, chosen)
+        plan = plan_reproduction(paper, paper.exhibits, machine, scale, tmp_path / "records.jsonl", **chosen)
         for (name, row, column), keys in plan.cells.items():
             exhibit = paper.chosen(*name.split())[0]
             choice = run_choice(paper, exhibit, exhibit.row(row), exhibit.column(column))

@@ -44,9 +44,9 @@ PAPER_OPTIONS = ("instance", "peers")
 """Options that a reproduction sets itself and that a paper's file may have too."""
 
 
-@dataclass(frozen=True)
-class ReproductionChoice:
-    """The user's choice of settings.
+@dataclass
+class ReproductionPlan:
+    """All cases of some exhibits, each once.
 
     Attributes
     ----------
@@ -54,24 +54,6 @@ class ReproductionChoice:
         One of `reports.papers.paper.SCALES`.
     records : Path
         File of the records of its runs.
-    measure : float, optional
-        Budget in seconds of each rate, instead of the scale's.
-    data : str, optional
-        Folder to search first for instances.
-    """
-
-    scale: str
-    records: Path
-    measure: float | None = None
-    data: str | None = None
-
-
-@dataclass
-class ReproductionPlan:
-    """All cases of some exhibits, each once.
-
-    Attributes
-    ----------
     cases : dict
         Cases by their identity, in the order of their first use.
     cells : dict
@@ -82,7 +64,8 @@ class ReproductionPlan:
         Reasons of cells without runs.
     """
 
-    chosen: ReproductionChoice
+    scale: str
+    records: Path
     cases: dict[Identity, Case] = field(default_factory=dict)
     cells: dict[Cell, list[Identity]] = field(default_factory=dict)
     bases: set[Identity] = field(default_factory=set)
@@ -115,7 +98,7 @@ class ReproductionPlan:
                 groups.append(group := {})
             group |= {key: self.cases[key] for key in rows[place] if key not in placed}
             placed.update(rows[place])
-        bases = self.bases if is_in_turn and self.chosen.scale != QUICK else set()
+        bases = self.bases if is_in_turn and self.scale != QUICK else set()
         return [in_turns([*group.values()], [group[key] for key in group if key in bases]) for group in groups]
 
     def cases_of(self, cell: Cell) -> list[Case]:
@@ -149,12 +132,22 @@ def merge_cases(case: Case, other: Case) -> Case:
 
 
 def plan_reproduction(
-    paper: Paper, exhibits: Sequence[Exhibit], machine: MachineResources, chosen: ReproductionChoice
+    paper: Paper,
+    exhibits: Sequence[Exhibit],
+    machine: MachineResources,
+    scale_name: str,
+    records: Path,
+    measure: float | None = None,
+    data: str | None = None,
 ) -> ReproductionPlan:
-    """Plan the runs that exhibits of a paper need: the cells of a scale's rows and columns that have a series."""
-    plan, work = ReproductionPlan(chosen), cache(plan_work)
+    """Plan the runs that exhibits of a paper need: the cells of a scale's rows and columns that have a series.
+
+    ``measure`` is the budget in seconds of each rate, instead of the scale's, and ``data`` a folder to search first for
+    instances.
+    """
+    plan, work = ReproductionPlan(scale_name, records), cache(plan_work)
     for exhibit in exhibits:
-        scale = exhibit.scales[chosen.scale]
+        scale = exhibit.scales[scale_name]
         rows = [exhibit.row(name) for name in scale.rows] or exhibit.rows
         columns = columns_of(exhibit, scale)
         over = {column.over for column in columns}
@@ -169,14 +162,14 @@ def plan_reproduction(
             options = {**choice.options, **scale.amount_of(row.name), **column.options}
             try:
                 places = series_configurations(choice.series, machine, choice.processors)
-                words = *command_words(choice, options), *(("--data", chosen.data) if chosen.data else ())
-                works = work(get_workload(choice.workload), words, scale.seeds, 1, chosen.records, peers=False)
+                words = *command_words(choice, options), *(("--data", data) if data else ())
+                works = work(get_workload(choice.workload), words, scale.seeds, 1, records, peers=False)
             except UserError as error:
                 plan.missing[cell] = omission_reason(error, paper)
                 continue
-            measure, peers = chosen.measure or scale.measure, bool(column.peer or options.get("peers"))
+            budget, peers = measure or scale.measure, bool(column.peer or options.get("peers"))
             for case, place in product(works, places):
-                placed = replace(case.on(place), about=column.key, measure=measure, peers=peers)
+                placed = replace(case.on(place), about=column.key, measure=budget, peers=peers)
                 plan.add(cell, placed, is_base=column.key in over)
     return plan
 

@@ -25,7 +25,6 @@ from drivers.experiments.options import PlanParser, add_plan_options, chosen_exe
 from drivers.experiments.plan import ExperimentPlan, prepare_folder
 from drivers.experiments.presets.paper_plan import (
     Cell,
-    ReproductionChoice,
     ReproductionPlan,
     plan_reproduction,
     with_instances,
@@ -60,7 +59,7 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
         return show_list(options, machine)
     paper, exhibits = chosen_exhibits(options)
     needs = plan_runs(options, paper, exhibits, machine)
-    records, is_local = needs.chosen.records, options.executor == EXECUTORS[0]
+    records, is_local = needs.records, options.executor == EXECUTORS[0]
     groups = needs.groups(is_in_turn=is_local)
     plan = ExperimentPlan([*chain(*groups)], records, missing_lines(needs), options.rerun, elsewhere=not is_local)
     if options.dry_run:
@@ -118,8 +117,7 @@ def plan_runs(
     options: argparse.Namespace, paper: Paper, exhibits: Sequence[Exhibit], machine: MachineResources
 ) -> ReproductionPlan:
     records = options.out / f"{paper.name}.jsonl"
-    chosen = ReproductionChoice(options.scale, records, options.measure, options.data)
-    return plan_reproduction(paper, exhibits, machine, chosen)
+    return plan_reproduction(paper, exhibits, machine, options.scale, records, options.measure, options.data)
 
 
 def missing_lines(needs: ReproductionPlan) -> list[str]:
@@ -246,7 +244,7 @@ def show_list(options: argparse.Namespace, machine: MachineResources) -> int:
     for name in [options.paper] if options.paper else files.names():
         paper, exhibits = chosen_exhibits(argparse.Namespace(**{**vars(options), "paper": name}))
         needs = plan_runs(options, paper, exhibits, machine)
-        recorded = ExperimentPlan([], needs.chosen.records).recorded
+        recorded = ExperimentPlan([], needs.records).recorded
         for exhibit in exhibits:
             state = exhibit_state(exhibit, needs, recorded)
             lines += [(paper.name, one, exhibit.title, state) for one in exhibit.names]
