@@ -19,7 +19,7 @@ from drivers.runs.workload_main import driver, exit_with
 from drivers.workload import tours
 from drivers.workload.declaration import RepetitionResult, Task, describe_gap, describe_time_limit
 from drivers.workload.history import improvement_points, refuse_clocked_records
-from drivers.workload.run_time import RepetitionWork, WorkUnit
+from drivers.workload.run_time import WorkUnit
 
 if TYPE_CHECKING:
     from core.ant_colony import AntColony, ColonyOutcome
@@ -132,15 +132,13 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions, "AntColony", "ColonyOutco
         settings = run.options.settings()
         return (settings.colonies, "colonies") if settings.colonies > 1 else (settings.ants, "ants")
 
-    def planned_work(self, options: AntOptions, problem: TspInstance) -> RepetitionWork | None:
-        """Estimate the cities that ants compare in their steps, without climbs; None for a time limit."""
+    def core_seconds(self, options: AntOptions, problem: TspInstance) -> float | None:
+        """Return the time of the cities that ants compare in their steps, without climbs; None for a time limit."""
         n, settings = problem.n, options.settings()
         if options.iterations is None or options.seconds is not None:
             return None
         ants = settings.colonies * settings.ants * options.iterations
-        return RepetitionWork(
-            ants * n * (settings.candidates or -(-n // 2)), self.unit, 8e8, at_most=options.target is not None
-        )
+        return ants * n * (settings.candidates or -(-n // 2)) / 8e8
 
     def work_unit(self, options: AntOptions, problem: TspInstance) -> WorkUnit:
         """Return ants' tours; whole runs with climbs, which become shorter from iteration to iteration."""

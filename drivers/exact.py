@@ -21,7 +21,6 @@ from drivers.options.tours import MatrixOptions, TourOptions
 from drivers.runs.workload_main import driver, exit_with
 from drivers.workload import tours
 from drivers.workload.declaration import RepetitionResult, Task, VerifierVerdict
-from drivers.workload.run_time import RepetitionWork
 
 if TYPE_CHECKING:
     import numpy as np
@@ -172,12 +171,12 @@ class ExactWorkload(tours.TourWorkload[ExactOptions, "ExactSearch", "Solution"])
         """Use the thesis' bound if it takes seconds and so keeps every device busy; else 1-trees."""
         return ("--bound", "edges") if instance.n <= MOST_BY_EDGES else ()
 
-    def planned_work(self, options: ExactOptions, problem: TspInstance) -> RepetitionWork | None:
-        """Count all beginnings of tours; None with a bound."""
+    def core_seconds(self, options: ExactOptions, problem: TspInstance) -> float | None:
+        """Return the time of all beginnings of tours; None with a bound."""
         if options.bound != "none":
             return None
         nodes = sum(perm(problem.n - 1, k) for k in range(max(1, problem.n - 3)))
-        return RepetitionWork(nodes * (2 if options.count else 1), self.unit, NODES_PER_SECOND)
+        return nodes * (2 if options.count else 1) / NODES_PER_SECOND
 
     def on_one_core(self, options: ExactOptions) -> bool:
         """True for 1-trees: with few nodes, one core ends before a GPU begins (0.7 ms for bays29, a GPU 10 to 18)."""

@@ -17,7 +17,7 @@ from drivers.options.tours import TourOptions
 from drivers.runs.workload_main import driver, exit_with
 from drivers.workload import tours
 from drivers.workload.declaration import RepetitionResult, Task, describe_gap
-from drivers.workload.run_time import RepetitionWork, WorkUnit
+from drivers.workload.run_time import WorkUnit
 
 if TYPE_CHECKING:
     from core.hill_climbing.outcome import HillClimbOutcome
@@ -88,10 +88,10 @@ class HillClimbingWorkload(tours.TourWorkload[ClimbOptions, "HillClimbing", "Hil
         """Return the settings of climbs without tours: `result` repeats the best climb after the clock has stopped."""
         return {**super().run_settings(options), "trace": False}
 
-    def planned_work(self, options: ClimbOptions, problem: TspInstance) -> RepetitionWork:
-        """Estimate the moves: a climb from a random tour takes about n steps, each over all pairs of edges."""
+    def core_seconds(self, options: ClimbOptions, problem: TspInstance) -> float:
+        """Return the time of the moves: a climb takes about n steps, each over all pairs of edges."""
         n = problem.n
-        return RepetitionWork(options.climbers * n * (n * (n - 1) // 2), self.unit, 1e9)
+        return options.climbers * n * (n * (n - 1) // 2) / 1e9
 
     def work_unit(self, options: ClimbOptions, problem: TspInstance) -> WorkUnit:
         return WorkUnit("climbs", options.climbers, option="climbers")

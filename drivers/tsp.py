@@ -25,7 +25,6 @@ from drivers.workload import tours
 from drivers.workload.declaration import AnySearch, RepetitionResult, Task, Workload, describe_gap, describe_time_limit
 from drivers.workload.history import refuse_clocked_records
 from drivers.workload.local_search import FIRST_SECONDS, LocalSearchWorkload, SolutionWorkload, limits_and_start
-from drivers.workload.run_time import RepetitionWork
 
 if TYPE_CHECKING:
     import numpy as np
@@ -159,12 +158,11 @@ class ThreeOptWorkload(TspDeclaration["IteratedThreeOpt"]):
         """One walk is fastest on a core; windows of one tour keep all cores busy."""
         return options.algorithm == THREE_OPT and options.walks == 1
 
-    def planned_work(self, options: TspOptions, problem: TspTour) -> RepetitionWork | None:
-        """All perturbations; None if the clock ends the run."""
+    def core_seconds(self, options: TspOptions, problem: TspTour) -> float | None:
+        """Return the time of all perturbations; None if the clock ends the run."""
         if options.iterations is None or options.seconds is not None:
             return None
-        amount, speed = (options.walks or 1) * options.iterations, iterations_per_second(options, problem)
-        return RepetitionWork(amount, self.unit, speed, at_most=options.target is not None)
+        return (options.walks or 1) * options.iterations / iterations_per_second(options, problem)
 
     def parameters(self, run: ThreeOptRun) -> dict[str, object]:
         return {"algorithm": run.options.algorithm, **run.search.parameters, **limits_and_start(run.options)}

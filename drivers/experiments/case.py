@@ -12,7 +12,6 @@ from cluster.launch.commands import find_mpirun, python_command
 from drivers.experiments.configurations import ONE_CORE, Configuration
 from drivers.runs.measuring import MeasuringRule
 from drivers.workload.declaration import Task, Workload
-from drivers.workload.run_time import RepetitionWork
 from reports.records.environment import emulated_hosts
 from reports.records.files import Record, merge
 
@@ -62,8 +61,8 @@ class Case:
         True to run reference solvers with the run on one core.
     about : str
         Text that distinguishes the case from others of the same workload and problem; may be empty.
-    work : RepetitionWork, optional
-        Work of a repetition, for the estimate; None if unknown in advance.
+    core_s : float, optional
+        Usual seconds of a repetition on one core, for the estimate; None if unknown in advance.
     """
 
     workload: Workload[Any]
@@ -78,7 +77,7 @@ class Case:
     turns: int = 1
     peers: bool = False
     about: str = ""
-    work: RepetitionWork | None = None
+    core_s: float | None = None
 
     def __str__(self) -> str:
         return f"{self.named} on {self.configuration}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from drivers.experiments.configurations import Configuration
-from drivers.workload.run_time import RepetitionWork, usual_speed
+from drivers.workload.run_time import usual_speed
 from reports.records.environment import cores
 from reports.text.formatting import duration
 
@@ -13,15 +13,15 @@ EMULATED_MEETING_S = 0.02
 """Measured seconds of a reduction over five emulated sites; fewer hosts are faster."""
 
 
-def estimate_seconds(work: RepetitionWork, where: Configuration, repetitions: int, iterations: int = 0) -> float:
-    """Return the estimated duration of repetitions on a configuration.
+def estimate_seconds(core_s: float, where: Configuration, repetitions: int, iterations: int = 0) -> float:
+    """Return the estimated duration of repetitions, each of `core_s` seconds on one core, on a configuration.
 
     Emulated hosts share this machine's cores, and synchronise in each of the `iterations` over a slow network.
     """
     ranks = min(where.ranks, cores()) if where.network else where.ranks
-    speed = usual_speed(work, where.kind, where.compute_units, ranks, is_reference=where.is_reference)
+    speed = usual_speed(where.kind, where.compute_units, ranks, is_reference=where.is_reference)
     waiting_s = EMULATED_MEETING_S * iterations if where.network else 0.0
-    return repetitions * (min(work.amount, 10**300) / speed + waiting_s)
+    return repetitions * (core_s / speed + waiting_s)
 
 
 def format_estimate(seconds: float) -> str:

@@ -52,9 +52,9 @@ def plan_work(
             )
         task = workload.load(replace(options, seed=seeds[0]), 1)
         light = Task(task.options, ProblemIdentity(task.problem.name, task.problem.sha256), task.source)
-        work = workload.variant(task.options).planned_work(task.options, task.problem)
+        core_s = workload.variant(task.options).core_seconds(task.options, task.problem)
         fixed = workload, light, tuple(arguments), asked, tuple(seeds), repeats, records
-        return Case(*fixed, measure=measure, peers=peers, work=work)
+        return Case(*fixed, measure=measure, peers=peers, core_s=core_s)
 
     whole = case(seeds)
     if len(seeds) == 1 or case(seeds[-1:]).task.problem == whole.task.problem:
@@ -109,16 +109,16 @@ class ExperimentPlan:
         recorded = self.recorded(case)
         if case.measure is not None and any(one.turns() for one in recorded):
             return START_S + sum(one.total_s for run in recorded for one in run.repetitions if not one.turn)
-        if case.work is None:
+        if case.core_s is None:
             return None
         if case.measure is not None:
-            once_s = estimate_seconds(case.work, case.configuration, 1, case.iterations)
+            once_s = estimate_seconds(case.core_s, case.configuration, 1, case.iterations)
             # The proof, a trial, and the repetitions.
             rate_s = max(case.measure, MeasuringRule.fewest * once_s)
             return START_S + (2 * once_s + rate_s) * len(case.seeds)
         done = sum(min(case.repeats, len(one.repetitions)) for one in recorded)
         left = case.repeats * len(case.seeds) - done
-        return START_S + estimate_seconds(case.work, case.configuration, left, case.iterations)
+        return START_S + estimate_seconds(case.core_s, case.configuration, left, case.iterations)
 
     def summary(self) -> str:
         """Return the numbers of cases and recorded ones, and the estimated duration of the rest, as text."""

@@ -22,7 +22,7 @@ from drivers.runs.rank_times import RankTimes, of_all_ranks
 from drivers.runs.recording import RunRecorder
 from drivers.runs.reference_solvers import ReferenceSolvers, process_age_s
 from drivers.workload.declaration import RepeatedRun, RepetitionResult, VerifierVerdict, Workload, verifier_with_article
-from drivers.workload.run_time import run_time_message
+from drivers.workload.run_time import usual_speed
 from reports.text import formatting
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 RECORDED_MESSAGE = "repetitions are in"
 """Part of the line of a recorded run; comparisons search for it."""
+LONG_S = 600.0
+"""Estimated seconds of a run from which on a line says so at its beginning."""
 MOST_COMMUNICATION = 0.5
 """Fraction of the time in communication above which a line says so at the end of a run."""
 
@@ -146,9 +148,13 @@ class Repetitions:
             print_note(f"{self.run.problem.name}: prepared in {self.run.prepared_s:.1f} s before the run{limited}")
         if recorded:
             print(f"{recorded} {RECORDED_MESSAGE} {self.options.record} already")
-        work = self.workload.planned_work(self.options, self.run.problem)
-        if work and (message := run_time_message(work, self.run.search.backend, self.ranks.size, left)):
-            print_note(message)
+        core_s = self.workload.core_seconds(self.options, self.run.problem)
+        if core_s is not None:
+            backend, device = self.run.search.backend, self.run.search.backend.device
+            places = device.kind, device.compute_units, self.ranks.size
+            seconds = core_s * left / usual_speed(*places, is_reference=backend.is_reference)
+            if seconds >= LONG_S:
+                print_note(f"{self.run.problem.name}: about {formatting.duration(seconds)} on devices like this one")
 
     def next_work(self) -> Work | None:
         """Return the work of the next repetition, or None; a rate without a confirmed proof is not measured."""

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from core.run.devices import ComputeDevice, Ranks
     from core.run.protocol import Callback, Search, SearchResult
     from core.run.stop import Stop
-    from drivers.workload.run_time import RepetitionWork
 
 T = TypeVar("T")
 
@@ -291,8 +290,8 @@ class WorkloadDeclaration(Generic[AnyOptions, AnyProblem, AnySearch, AnyOutcome]
         count = vars(run.options).get(self.scaled)
         return None if count is None else (count, self.scaled)
 
-    def planned_work(self, options: AnyOptions, problem: AnyProblem) -> RepetitionWork | None:
-        """Return the work of one repetition on all ranks, before a device is made; None if it is not known in advance.
+    def core_seconds(self, options: AnyOptions, problem: AnyProblem) -> float | None:
+        """Return the usual seconds of one repetition on one core, before a device is made; None if they are unknown.
 
         It is an upper bound if the work depends on the device. Raises `UserError` if no device can run the search.
         """

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from drivers.options.dynamic_programming import AnyDp
 from drivers.workload.declaration import AnyOutcome, AnyProblem, AnySearch, PreparedRun, WorkloadDeclaration
-from drivers.workload.run_time import RepetitionWork, WorkUnit
+from drivers.workload.run_time import WorkUnit
 
 
 class DpWorkload(WorkloadDeclaration[AnyDp, AnyProblem, AnySearch, AnyOutcome]):
@@ -28,9 +28,9 @@ class DpWorkload(WorkloadDeclaration[AnyDp, AnyProblem, AnySearch, AnyOutcome]):
     def speed(self, options: AnyDp) -> float:
         return self.speeds[options.mapping]
 
-    def planned_work(self, options: AnyDp, problem: AnyProblem) -> RepetitionWork | None:
+    def core_seconds(self, options: AnyDp, problem: AnyProblem) -> float | None:
         cells = self.cells(options, problem)
-        return RepetitionWork(cells, self.unit, self.speed(options)) if cells else None
+        return cells / self.speed(options) if cells else None
 
     def work_unit(self, options: AnyDp, problem: AnyProblem) -> WorkUnit:
         cells = self.cells(options, problem)

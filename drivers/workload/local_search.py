@@ -23,7 +23,7 @@ from drivers.workload.declaration import (
     describe_time_limit,
 )
 from drivers.workload.history import HistoryWorkload, refuse_clocked_records
-from drivers.workload.run_time import RepetitionWork, WorkUnit
+from drivers.workload.run_time import WorkUnit
 
 if TYPE_CHECKING:
     import numpy as np
@@ -184,8 +184,8 @@ class LocalSearchWorkload(SolutionWorkload[AnyLocal, LocalProblem, "LocalSearch"
         """Return the walks; None if ranks divide the neighbours of each."""
         return super().parts(run) if run.search.plan.settings.by_walks else None
 
-    def planned_work(self, options: AnyLocal, problem: LocalProblem) -> RepetitionWork | None:
-        """Return all neighbours in all iterations, or fewer by another stop criterion; None if the clock ends it.
+    def core_seconds(self, options: AnyLocal, problem: LocalProblem) -> float | None:
+        """Return the time of all neighbours in all iterations; None if the clock ends them.
 
         A climb has as many iterations as a solution has elements, which is usual.
         """
@@ -198,7 +198,7 @@ class LocalSearchWorkload(SolutionWorkload[AnyLocal, LocalProblem, "LocalSearch"
         most = problem.encoding.n if options.algorithm in CLIMBS else inf
         an_iteration = max(plan.sizes) if plan.algorithm.scans else NEIGHBOURS_OF_A_DRAW
         count = plan.settings.walks * int(min(options.iterations, most)) * an_iteration
-        return RepetitionWork(count, self.unit, self.speed(problem), at_most=True)
+        return count / self.speed(problem)
 
     def parameters(self, run: PreparedRun[AnyLocal, LocalProblem, LocalSearch]) -> dict[str, object]:
         return {**run.search.plan.parameters, **limits_and_start(run.options)}

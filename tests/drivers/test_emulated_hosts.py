@@ -9,7 +9,6 @@ from core.granted_cores import EMULATION
 from drivers.experiments.configurations import Configuration
 from drivers.experiments.estimate import estimate_seconds
 from drivers.experiments.presets import series as planning
-from drivers.workload.run_time import RepetitionWork
 from reports.papers.paper import Series
 from reports.records import environment as places
 from reports.records.files import Record
@@ -93,7 +92,7 @@ def test_runs_on_real_and_emulated_hosts_are_never_taken_for_each_other(case):
 
 def test_the_estimate_of_emulated_hosts_has_their_network_and_no_more_cores_than_here(monkeypatch):
     monkeypatch.setattr("drivers.experiments.estimate.cores", lambda: 2)
-    work, ranks = RepetitionWork(1000, "units", 100.0), Configuration("cpu", "0", "stub", ranks=5)
-    emulated_s = estimate_seconds(work, replace(ranks, network="grid5", hosts=5), 3, iterations=50)
-    assert emulated_s == pytest.approx(3 * (1000 / 200 + 50 * 0.02))
-    assert estimate_seconds(work, ranks, 3, iterations=50) == pytest.approx(3 * 1000 / 500)
+    core_s, ranks = 10.0, Configuration("cpu", "0", "stub", ranks=5)
+    emulated_s = estimate_seconds(core_s, replace(ranks, network="grid5", hosts=5), 3, iterations=50)
+    assert emulated_s == pytest.approx(3 * (10 / 2 + 50 * 0.02))
+    assert estimate_seconds(core_s, ranks, 3, iterations=50) == pytest.approx(3 * 10 / 5)

@@ -9,7 +9,6 @@ import pytest
 from core.errors import UserError
 from drivers.experiments.case import Case
 from drivers.reproduce import main
-from drivers.workload.run_time import RepetitionWork
 from reports.records.files import load
 from tests.conftest import ROOT
 from tests.drivers.made_up_paper import FIRST, HILLS, SECOND, device, written
@@ -188,8 +187,8 @@ def test_within_a_time_a_refusal_stays_the_reason(within, out):
 
 
 def test_a_run_that_does_not_fit_is_left_out_and_a_shorter_one_taken(within, monkeypatch):
-    work = "drivers.ihc.HillClimbingWorkload.planned_work"
-    monkeypatch.setattr(work, lambda self, options, problem: RepetitionWork(options.climbers, "moves", 10.0))
+    work = "drivers.ihc.HillClimbingWorkload.core_seconds"
+    monkeypatch.setattr(work, lambda self, options, problem: options.climbers / 10.0)
     large = HILLS.replace("climbers = 4", "climbers = 4000")
     assert {climbers for climbers, _ in of_core(within("60s", parts=(large, LARGER))[1])} == {8}
 

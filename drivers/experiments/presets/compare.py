@@ -190,8 +190,7 @@ def scale_work(work: Case, ranks: int) -> Case:
     is_open = isinstance(asked, SearchOptions) and asked.level is None and asked.mapping != "published"
     arguments = (*work.arguments, flag, str(amount), *(("--level", "algorithm") if is_open else ()))
     asked = workload_options(workload, arguments).asked()
-    grown = work.work and work.work._replace(amount=work.work.amount * ranks)
-    return replace(work, arguments=arguments, asked=asked, work=grown)
+    return replace(work, arguments=arguments, asked=asked, core_s=work.core_s and work.core_s * ranks)
 
 
 def refuse_weak_scaling(workload: Workload[Any], ranks: Sequence[int]) -> None:

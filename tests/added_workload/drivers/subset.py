@@ -14,7 +14,6 @@ from drivers.options.declaration import RESULTS, Options
 from drivers.options.values import positive
 from drivers.runs.workload_main import driver, exit_with
 from drivers.workload.declaration import SCORER, RepetitionResult, Task, VerifierVerdict, WorkloadDeclaration
-from drivers.workload.run_time import RepetitionWork
 
 if TYPE_CHECKING:
     from core.subset.search import NearestSubset, SubsetProblem, SubsetSearch
@@ -52,8 +51,8 @@ class SubsetWorkload(WorkloadDeclaration[SubsetOptions, "SubsetProblem", "Subset
 
         return SubsetSearch(*place, problem)
 
-    def planned_work(self, options: SubsetOptions, problem: SubsetProblem) -> RepetitionWork:
-        return RepetitionWork(2**problem.n, self.unit, 1e8)
+    def core_seconds(self, options: SubsetOptions, problem: SubsetProblem) -> float:
+        return 2**problem.n / 1e8
 
     def result(self, run: SubsetRun, outcome: NearestSubset) -> RepetitionResult:
         return RepetitionResult(outcome, f"gap {outcome.cost} of {int(outcome.solution.sum())} numbers")
