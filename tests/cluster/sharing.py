@@ -79,7 +79,7 @@ def check_side_by_side(ranks):
     timed.wrapped.reset()
     first.take(10)
     least.lower(ranks.rank + 20)
-    assert timed.calls == timed.wrapped.calls == 2 and timed.seconds >= timed.wrapped.seconds > 0
+    assert timed.seconds >= timed.wrapped.seconds > 0
     ranks.barrier()
     assert second.take(1) < ranks.size
     assert first.take() >= 10 * ranks.size

@@ -94,13 +94,13 @@ def test_calls_are_passed_on_and_the_time_inside_them_is_counted(monkeypatch):
     timed = TimedCommunicator(Third())
     timed.barrier()
     timed.assemble()
-    assert (timed.seconds, timed.calls) == (0.5 + 2.0, 2)
+    assert timed.seconds == 0.5 + 2.0
     timed.reset()
-    assert (timed.seconds, timed.calls) == (0.0, 0)
+    assert timed.seconds == 0.0
     assert (timed.rank, timed.size, timed.local_rank) == (2, 4, 1)
     items = np.array([4, 5])
     timed.receive(items, 1)
-    assert (items.tolist(), timed.sum(5), timed.calls) == ([1, 1], 20, 2)
+    assert (items.tolist(), timed.sum(5)) == ([1, 1], 20)
 
 
 @pytest.mark.parametrize(
