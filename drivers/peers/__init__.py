@@ -9,7 +9,8 @@ from drivers.peers import assignments, knapsacks, strings, tours
 from drivers.peers.peer import Peer, PeerPackage
 
 PEERS: dict[str, tuple[Peer, ...]] = {
-    **dict.fromkeys(("exact", "heldkarp", "ihc", "tsp", "aco"), tours.PEERS),
+    **dict.fromkeys(("exact", "heldkarp"), tours.PEERS),
+    **dict.fromkeys(("ihc", "tsp", "aco"), tuple(peer for peer in tours.PEERS if peer is not tours.HIGHS)),
     "knapsack": (knapsacks.ORTOOLS,),
     "lcs": (strings.RAPIDFUZZ,),
     "qap": (assignments.SCIPY_FAQ, assignments.SCIPY_2OPT),

@@ -1,4 +1,4 @@
-"""Solvers of the travelling salesman problem: fast-tsp, elkai, PyVRP, OR-tools, held-karp, Concorde, LKH.
+"""Solvers of the travelling salesman problem: fast-tsp, elkai, PyVRP, OR-tools, HiGHS, held-karp, Concorde, LKH.
 
 All get the full matrix of distances.
 """
@@ -20,6 +20,8 @@ MOST_MATRIX = 5_000
 """Cities with distances that fit in memory as Python integers, about 1 GB."""
 MOST_CIRCUIT = 60
 """Largest number of cities that OR-tools' circuit constraint solves to optimality in about a minute."""
+MOST_MILP = 60
+"""Largest number of cities that HiGHS solves to optimality in about a minute."""
 MOST_ROUTE = 1_500
 """Largest number of cities for which PyVRP improves a route in seconds."""
 MOST_HELD_KARP = 20
@@ -109,6 +111,34 @@ def with_pyvrp(distances: np.ndarray, seconds: float, seed: int) -> PeerAnswer:
     return PeerAnswer([0, *(visit.idx + 1 for visit in route if visit.is_client())], False)
 
 
+def with_highs(distances: np.ndarray, seconds: float, seed: int) -> PeerAnswer:
+    """A program over edges, solved again with constraints against its subtours until there is one tour.
+
+    Dantzig, Fulkerson, Johnson, "Solution of a large-scale traveling-salesman problem", 1954. It takes no seed.
+    """
+    optimize, sparse = importlib.import_module("scipy.optimize"), importlib.import_module("scipy.sparse")
+    graphs = importlib.import_module("scipy.sparse.csgraph")
+    n = len(distances)
+    first, second = np.triu_indices(n, 1)
+    edges = np.arange(first.size)
+    rows, columns = np.concatenate([first, second]), np.tile(edges, 2)
+    degrees = sparse.csr_array((np.ones(rows.size), (rows, columns)), (n, edges.size))
+    rules = [optimize.LinearConstraint(degrees, 2, 2)]
+    while True:
+        result = optimize.milp(distances[first, second], integrality=1, bounds=optimize.Bounds(0, 1), constraints=rules)
+        if result.x is None:
+            raise PeerError(f"stopped without a tour: {result.message}")
+        chosen_edges = result.x > 0.5
+        chosen = sparse.csr_array((np.ones(chosen_edges.sum()), (first[chosen_edges], second[chosen_edges])), (n, n))
+        parts, label = graphs.connected_components(chosen, directed=False)
+        if parts == 1:
+            tour = graphs.depth_first_order(chosen, 0, directed=False, return_predecessors=False)
+            return PeerAnswer(tour.tolist(), True)
+        cuts = [(label[first] == part) & (label[second] == part) for part in range(parts)]
+        sizes = np.bincount(label)
+        rules.append(optimize.LinearConstraint(np.array(cuts, float), -np.inf, sizes - 1))
+
+
 def flat_matrix(instance: TspInstance) -> tuple[list[float], int]:
     return instance.distances.astype(float).ravel().tolist(), instance.n
 
@@ -130,6 +160,9 @@ ELKAI = PeerPackage("elkai", TOURS, "elkai>=2,<3", matrix_rows, with_elkai, refu
 ORTOOLS = PeerPackage("ortools", TOURS, "ortools>=9.10,<10", matrix_rows, with_ortools, refuses=refusal(MOST_CIRCUIT))
 PYVRP = PeerPackage(
     "pyvrp", TOURS, "pyvrp>=0.14,<0.15", int_matrix, with_pyvrp, refuses=refusal(MOST_ROUTE), timed=True
+)
+HIGHS = PeerPackage(
+    "scipy highs", TOURS, "scipy>=1.14,<2", int_matrix, with_highs, refuses=refusal(MOST_MILP, asymmetric=False)
 )
 HELD_KARP = PeerPackage(
     "held-karp", TOURS, "held-karp>=0.1,<0.2", flat_matrix, with_held_karp, refuses=refusal(MOST_HELD_KARP)
@@ -194,4 +227,4 @@ LKH = PeerProgram(
     refuses=refusal(),
 )
 
-PEERS = (FAST_TSP, ELKAI, PYVRP, ORTOOLS, HELD_KARP, CONCORDE, LKH)
+PEERS = (FAST_TSP, ELKAI, PYVRP, ORTOOLS, HIGHS, HELD_KARP, CONCORDE, LKH)

@@ -105,12 +105,12 @@ def test_every_solver_of_tours_is_scored_and_timed_apart_from_its_start(stand_in
     problem = instance()
     best = shortest_length(problem)
     rows = measured(problem, repeats=2, cost=best)
-    assert list(rows) == ["fast-tsp", "elkai", "pyvrp", "ortools", "held-karp", "concorde", "LKH"]
+    assert list(rows) == ["fast-tsp", "elkai", "pyvrp", "ortools", "scipy highs", "held-karp", "concorde", "LKH"]
     assert rows.pop("pyvrp").failure == "not found: onekernel peers install pyvrp"
     for row in rows.values():
         assert (row.failure, row.cost, row.repetitions) == ("", best, 2)
         assert row.solve_s >= 0 and row.startup_s > 0
-    assert {name for name, row in rows.items() if row.proved} == {"ortools", "held-karp", "concorde"}
+    assert {name for name, row in rows.items() if row.proved} == {"ortools", "scipy highs", "held-karp", "concorde"}
     assert (rows["fast-tsp"].version, rows["elkai"].version, rows["LKH"].version) == ("0.2.2", "9.9", "")
     assert json.loads(json.dumps([row._asdict() for row in rows.values()]))[0]["cost"] == best
     # A program is measured as a whole process.
@@ -193,7 +193,7 @@ def test_solvers_that_break_say_why_in_a_line_and_the_others_go_on(stand_ins):
         "ortools": "failed: ended with code 1: stopped with UNKNOWN, expected a tour",
         "held-karp": "",
         "LKH": f"not found: {peers_for('exact')[-1].how_to_get}",
-        "pyvrp": "not found: onekernel peers install pyvrp",
+        **{name: f"not found: onekernel peers install {name.split()[0]}" for name in ("pyvrp", "scipy highs")},
     }
 
 
@@ -218,19 +218,19 @@ def test_a_solver_gives_way_where_the_instance_is_none_for_it(stand_ins, with_sc
     rows = measured(one_way_ring(), workload="heldkarp")
     del rows["pyvrp"]
     assert {name: row.cost for name, row in rows.items()} == {
-        "fast-tsp": None, "elkai": 4, "ortools": 4, "held-karp": 4, "concorde": None, "LKH": 4
+        "fast-tsp": None, "elkai": 4, "ortools": 4, "scipy highs": None, "held-karp": 4, "concorde": None, "LKH": 4
     }  # fmt: skip
-    for name in ("fast-tsp", "concorde"):
+    for name in ("fast-tsp", "scipy highs", "concorde"):
         assert rows[name].failure == "left out: asymmetric distances, expected symmetric ones"
 
 
 def test_solvers_are_run_with_as_many_cities_as_they_take():
-    solvers = {"fast-tsp", "elkai", "pyvrp", "ortools", "held-karp", "concorde", "LKH"}
+    solvers = {"fast-tsp", "elkai", "pyvrp", "ortools", "scipy highs", "held-karp", "concorde", "LKH"}
     for cities, running in (
         (2, set()),
         (20, solvers),
         (21, solvers - {"held-karp"}),
-        (61, solvers - {"held-karp", "ortools"}),
+        (61, solvers - {"held-karp", "ortools", "scipy highs"}),
     ):
         reasons = {peer.name: peer.refuses(instance(cities)) for peer in peers_for("exact")}
         assert {name for name, why_not in reasons.items() if why_not is None} == running
@@ -299,7 +299,8 @@ def test_a_package_runs_apart_from_the_suites_and_from_the_users_folder(stand_in
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     rows = measured(instance(5))
     assert (rows["elkai"].failure, rows["elkai"].cost) == ("", shortest_length(instance(5)))
-    assert assignments.SCIPY_FAQ.find() is None  # SciPy of this environment does not count
+    # SciPy of this environment does not count.
+    assert rows["scipy highs"].failure == "not found: onekernel peers install scipy"
 
 
 def test_the_list_has_versions_paths_and_commands(stand_ins, drive, tmp_path):
@@ -308,13 +309,13 @@ def test_the_list_has_versions_paths_and_commands(stand_ins, drive, tmp_path):
     code, said, _ = drive()
     assert drive("list") == (code, said, "") == (0, said, "")
     assert "rapidfuzz (lcs): 3.9\n    onekernel peers install rapidfuzz\n" in said
-    assert "scipy faq (qap): not installed\n    onekernel peers install scipy\n" in said
+    assert "scipy highs (exact, heldkarp): not installed\n    onekernel peers install scipy\n" in said
     assert f"concorde (exact, heldkarp, ihc, tsp, aco): {tmp_path}/packages/concorde\n    build it from " in said
     code, _, error = drive("install", "fast-tps")
     assert code == 2 and "fast-tps (did you mean fast-tsp?): expected one of fast-tsp, elkai, " in error
 
 
-PROVING = {"ortools", "held-karp", "rapidfuzz"}
+PROVING = {"ortools", "scipy highs", "held-karp", "rapidfuzz"}
 """Packages whose answers are proved optimal unless they are stopped early."""
 LETTERS = np.random.default_rng(1).integers(65, 69, (2, 3000), dtype=np.uint8)
 OPTIMA = {
