@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 INSTANCE = "201-217"
 """A scan of it takes about a millisecond on a core, and keeps a GPU busy enough to tell it from a core."""
-PLACE = ("backend", "device", "cores")
+PLACE = ("backend", "device", "cores", "compiler")
 """Options in which ranks may differ."""
 TOGETHER_S = 0.5
 """Seconds for which all ranks compute at once."""

@@ -7,6 +7,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from backends import COMPILER_VARIABLE
 from core.errors import UserError, did_you_mean
 from core.program_parser import COMPLETION_VARIABLE, invocation
 from drivers.experiments.configurations import read_hybrid_configuration
@@ -21,6 +22,7 @@ DEFAULT_WORKLOAD = "ihc"
 REPLACEMENTS = {
     "--backend": "expected --backends",
     "--device": "expected --backends, which runs all devices of a backend",
+    "--compiler": f"expected {COMPILER_VARIABLE}=nvrtc or numba in the environment",
     "--record": "expected --out, the folder of reports and records",
     "--pin-cores": "expected --hybrid, which binds ranks to separate cores",
 }
