@@ -4,7 +4,8 @@
 numba-cuda or by NVRTC (`nvrtc`), `launch` packs its arguments in a `PackedKernel`, and `CudaCollectives` moves data
 between GPUs.
 
-Only the registry in `backends` imports this package, by the name of the class in `backend` or `simulator`.
-Modules import in the order driver, {compiler, memory}, {launch, peer_memory, mailbox, collectives}, backend, simulator.
+Only the registry in `backends` imports this package, by the name of the class in `backend` or `simulator`. Modules
+import in the order {driver, nvrtc}, {compiler, memory}, {launch, peer_memory, mailbox, collectives}, backend,
+simulator.
 Printed kernels and LLVM operations belong to `backends.emit`.
 """

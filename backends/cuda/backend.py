@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from backends.collectives import Collectives
 from backends.cuda import compiler
 from backends.cuda.collectives import create_collectives, describe_link
-from backends.cuda.driver import NUMBA, NVRTC, architecture, device_attribute, numba_cuda
+from backends.cuda.driver import NUMBA, NVRTC, architecture, device_attribute, numba_cuda, require_nvrtc
 from backends.cuda.launch import PackedKernel
 from backends.cuda.memory import CudaDevice
 from backends.device import Collective, Launch
@@ -48,8 +48,7 @@ class CudaBackend(CudaDevice):
 
     def begin(self, index: int) -> None:
         super().begin(index)
-        if self.device.compiler == NUMBA:
-            numba_cuda()
+        numba_cuda() if self.device.compiler == NUMBA else require_nvrtc()
 
     def compile(self, program: tree.Program) -> compiler.CudaExecutable:
         index = int(self.device.index)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from backends.cache import cache_folder, read_sealed, write_once, write_sealed
 from backends.cuda.driver import check_driver_call, numba_cuda
+from backends.cuda.nvrtc import compile_cubin
 from backends.device import OutOfMemory
 from core.lang import tree
 from core.lang.types import Scalar
@@ -75,12 +76,12 @@ def nvrtc_kernel(program: tree.Program, architecture: str) -> CUkernel:
     """Compile a program by NVRTC, and load it for as long as the process runs."""
     from cuda.bindings import driver
 
-    from backends.cuda.nvrtc import compile_cubin
     from backends.emit.cuda_c import CudaC
 
-    code = compile_cubin(CudaC(program).source(), architecture)
+    name = program.kernel.name
+    code = compile_cubin(CudaC(program).source(), architecture, name)
     library = check_driver_call(driver.cuLibraryLoadData(code, [], [], 0, [], [], 0))
-    return check_driver_call(driver.cuLibraryGetKernel(library, f"{program.kernel.name}_".encode()))
+    return check_driver_call(driver.cuLibraryGetKernel(library, f"{name}_".encode()))
 
 
 def signature(program: tree.Program) -> Signature:

@@ -41,6 +41,16 @@ def numba_cuda() -> ModuleType:
     return cuda
 
 
+def require_nvrtc() -> None:
+    """Load NVRTC; raises `Unavailable` if it is not installed."""
+    from cuda.bindings import nvrtc
+
+    try:
+        nvrtc.nvrtcVersion()
+    except RuntimeError as error:
+        raise Unavailable(f"NVRTC is not installed ({error}); {INSTALL_NVRTC}") from None
+
+
 def load_driver() -> ModuleType:
     """Import and initialise CUDA's driver; raises `Unavailable` without cuda.core, the driver or a device."""
     if not is_installed("cuda.core"):

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from backends.cuda import nvrtc
 from backends.cuda.driver import architecture, check_driver_call
 from backends.cuda.memory import CudaDevice
 from backends.cuda.peer_memory import allocation_granularity, exportable_memory, peer_array
@@ -148,7 +149,4 @@ def load_functions(device: int) -> dict[str, Any]:
 
 
 def compile_cubin(architecture: str) -> bytes:
-    from cuda.core import Program, ProgramOptions
-
-    options = ProgramOptions(arch=architecture, define_macro=("MOST", str(MAX_MAILBOX_WORDS)))
-    return bytes(Program(KERNELS, "c++", options).compile("cubin").code)
+    return nvrtc.compile_cubin(f"#define MOST {MAX_MAILBOX_WORDS}\n{KERNELS}", architecture, "mailbox")
