@@ -60,7 +60,7 @@ def load_driver() -> ModuleType:
     try:
         check_driver_call(driver.cuInit(0))
     except RuntimeError as error:
-        raise Unavailable(f"no CUDA driver or device here ({error})") from None
+        raise Unavailable(f"no CUDA driver or device here ({' '.join(str(error).split())})") from None
     return driver
 
 
