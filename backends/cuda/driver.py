@@ -9,7 +9,6 @@ from typing import Any
 
 from backends import COMPILER_VARIABLE
 from backends.device import OutOfMemory, Unavailable
-from core.errors import UserError
 
 NUMBA, NVRTC = "numba", "nvrtc"
 INSTALL = "pip install 'onekernel[cuda]' (or 'onekernel[cuda12]' for drivers of CUDA 12)"
@@ -23,10 +22,10 @@ def is_installed(module: str) -> bool:
 
 
 def default_compiler() -> str:
-    """Return the compiler of the environment, else numba-CUDA, if it is installed; raises `UserError` for another."""
+    """Return the compiler of the environment, else numba-CUDA, if it is installed; raises `Unavailable` for another."""
     chosen = os.environ.get(COMPILER_VARIABLE) or (NUMBA if is_installed("numba_cuda") else NVRTC)
     if chosen not in (NUMBA, NVRTC):
-        raise UserError(f"{COMPILER_VARIABLE}: found {chosen!r}, expected {NUMBA} or {NVRTC}")
+        raise Unavailable(f"{COMPILER_VARIABLE}: found {chosen!r}, expected {NUMBA} or {NVRTC}")
     return chosen
 
 
@@ -60,7 +59,7 @@ def load_driver() -> ModuleType:
     try:
         check_driver_call(driver.cuInit(0))
     except RuntimeError as error:
-        raise Unavailable(f"no CUDA driver or device here ({error})") from None
+        raise Unavailable(f"no CUDA driver or device here ({' '.join(str(error).split())})") from None
     return driver
 
 

@@ -149,8 +149,12 @@ class FakeGraph:
 
 
 class FakeCuda(CudaBackend):
-    def __init__(self, compiler="numba"):
-        super().__init__(DEVICE._replace(compiler=compiler))
+    def __init__(self, device=DEVICE):
+        super().__init__(device)
+
+    @classmethod
+    def devices(cls):
+        return [DEVICE]
 
     def select(self, index):
         return Capabilities(1024, 48 << 10, 2, 2048)

@@ -11,7 +11,7 @@ from backends.cuda.nvrtc import compile_source
 from backends.device import OutOfMemory
 from backends.emit.cuda_c import CudaC
 from tests.backends import kernels
-from tests.backends.fake_cuda import MS_A_LAUNCH, FakeCuda
+from tests.backends.fake_cuda import DEVICE, MS_A_LAUNCH, FakeCuda
 from tests.backends.test_conformance import CASES, INTEGERS, after, of_all_types, replayed, same
 from tests.backends.test_cuda_without_gpu import ptx  # noqa: F401
 from tests.backends.test_launch_cache import store
@@ -19,7 +19,7 @@ from tests.backends.test_launch_cache import store
 
 @pytest.fixture(params=["numba", "nvrtc"])
 def gpu(request):
-    return FakeCuda(request.param)
+    return FakeCuda(DEVICE._replace(compiler=request.param))
 
 
 @pytest.mark.parametrize("name", CASES)

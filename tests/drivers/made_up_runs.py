@@ -29,7 +29,7 @@ KINDS = {"cpu": "core", "python": "core", "cuda": "gpu"}
 
 def device(backend, kind="", index="0", **more):
     row = {"usable": True, "reason": "", "is_reference": backend == "python", "same_as": ""}
-    row |= {"takes_cores": False, "compute_units": 2}
+    row |= {"takes_cores": False, "compute_units": 2, "compiler": ""}
     kind = kind or KINDS.get(backend, "cores")
     return SimpleNamespace(**{"backend": backend, "device": index, "name": "stub device", "kind": kind, **row, **more})
 
