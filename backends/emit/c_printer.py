@@ -53,7 +53,6 @@ class CPrinter(ProgramPrinter):
     """Words before the name of a kernel, with the team size."""
     function_words: str
     """Words before the result of a function."""
-    restrict: str
     long: str
     """Suffix of literals of 64 bits."""
     nan, infinity = "NAN", "INFINITY"
@@ -105,13 +104,13 @@ class CPrinter(ProgramPrinter):
         """Return the declaration of one parameter; ``unwritten`` is true for an array that a kernel only reads."""
         if isinstance(kind, tree.ArrayType):
             constant = "const " if kind.fixed else ""
-            star = f"* {self.restrict}" if self.restricts(kind, unwritten) else "*"
-            return f"{constant}{self.spaces[kind.space]}{self.types[kind.element.__name__]}{star} {self.name(name)}"
+            element = f"{self.spaces[kind.space]}{self.types[kind.element.__name__]}"
+            return f"{constant}{element}{self.pointer(kind, unwritten)} {self.name(name)}"
         return f"{self.types[kind.__name__]} {self.name(name)}"
 
-    def restricts(self, kind: tree.ArrayType, unwritten: bool) -> bool:
-        """Return True if no other pointer of the function reaches the elements, for the compiler."""
-        raise NotImplementedError
+    def pointer(self, kind: tree.ArrayType, unwritten: bool) -> str:
+        """Return the words between the element type and the name of an array parameter."""
+        return "*"
 
     def own_array(self, element: str, name: str, array: tree.NewArray) -> str:
         """Return the declaration of a local or shared array."""

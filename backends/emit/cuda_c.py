@@ -14,7 +14,9 @@ WARP = 32
 class CudaC(CPrinter):
     """A team is a block. All shared arrays lie in the block's dynamic shared memory, one after the other.
 
-    The compiler's options forbid contraction of float arithmetic.
+    The compiler's options forbid contraction of float arithmetic. Only read-only tables are read through the read-only
+    path: with ``__restrict__`` NVRTC would also read other arrays so. The 1 in the launch bounds is the number of teams
+    that a multiprocessor must be able to run: without it ptxas limits the registers to fit more teams.
     """
 
     types: ClassVar = {
@@ -34,9 +36,8 @@ class CudaC(CPrinter):
     atomics: ClassVar = {
         "atomic_add": "atomicAdd", "atomic_min": "atomicMin", "atomic_max": "atomicMax", "atomic_cas": "atomicCAS",
     }  # fmt: skip
-    kernel = 'extern "C" __global__ void __launch_bounds__({})'
+    kernel = 'extern "C" __global__ void __launch_bounds__({}, 1)'
     function_words = "static __device__ __forceinline__"
-    restrict = "__restrict__"
     long = "LL"
     nan, infinity = "__int_as_float(0x7fc00000)", "__int_as_float(0x7f800000)"
 
@@ -46,9 +47,6 @@ class CudaC(CPrinter):
 
     def head(self, body: str) -> list[str]:
         return ["extern __shared__ __align__(16) unsigned char team_memory[];"] if self.offset else []
-
-    def restricts(self, kind: tree.ArrayType, unwritten: bool) -> bool:
-        return False
 
     def own_array(self, element: str, name: str, array: tree.NewArray) -> str:
         if array.array.space == "local":

@@ -28,7 +28,6 @@ class OpenClC(CPrinter):
     atomics: ClassVar = {"atomic_add": "add", "atomic_min": "min", "atomic_max": "max", "atomic_cas": "cmpxchg"}
     kernel = "__kernel __attribute__((reqd_work_group_size({}, 1, 1))) void"
     function_words = "inline"
-    restrict = "restrict"
     long = "L"
 
     def head(self, body: str) -> list[str]:
@@ -40,13 +39,13 @@ class OpenClC(CPrinter):
             return f"__read_only image1d_buffer_t {self.name(name)}"
         return super().parameter(name, kind, unwritten)
 
-    def restricts(self, kind: tree.ArrayType, unwritten: bool) -> bool:
-        """Return True only where a kernel never writes, or a team is one lane.
+    def pointer(self, kind: tree.ArrayType, unwritten: bool) -> str:
+        """Return a pointer with ``restrict`` only where a kernel never writes, or a team is one lane.
 
-        Compilers take ``restrict`` to mean that no other lane writes either, and keep old values over a barrier.
-        (Without it PoCL compiles for minutes.)
+        Compilers take it to mean that no other lane writes either, and keep old values over a barrier. (Without it
+        PoCL compiles for minutes.)
         """
-        return unwritten or kind.fixed or self.program.team_size == 1
+        return "* restrict" if unwritten or kind.fixed or self.program.team_size == 1 else "*"
 
     def barrier(self) -> str:
         return "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);"
