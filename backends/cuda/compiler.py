@@ -51,7 +51,7 @@ def loaded(kernel: CUkernel, device: int, program: tree.Program, array_words: in
     if shared > 48 << 10:
         attribute = of_kernel.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
         (status,) = driver.cuKernelSetAttribute(attribute, shared, kernel, chip)
-        if status != driver.CUresult.CUDA_SUCCESS:
+        if status:
             raise OutOfMemory(f"{shared} bytes of shared memory per team: {status}")
     registers, most_lanes = (
         int(check_driver_call(driver.cuKernelGetAttribute(attribute, kernel, chip)))

@@ -37,6 +37,7 @@ def test_a_kernel_has_the_parameters_that_a_launch_packs(request, gpu):
     if gpu.device.compiler == "numba":
         text = request.getfixturevalue("ptx")(program, (9, 0))
     else:
+        pytest.importorskip("cuda.bindings.nvrtc")
         text = compile_source(CudaC(program).source(), "compute_90", "elements", "PTX").decode()
     head = text[text.index(".entry") : text.index("{", text.index(".entry"))]
     widths = [int(width) for width in re.findall(r"\.param \.[usbf](\d+) ", head)]
