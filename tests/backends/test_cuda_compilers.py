@@ -65,7 +65,7 @@ def test_both_compilers_find_the_same_and_records_name_them(monkeypatch, tmp_pat
     monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path))
     monkeypatch.setitem(backends.CLASSES, "cuda", "tests.backends.fake_cuda.FakeCuda")
     problem, path = ok.Qap.load("taillard:5:seeds=1,2"), tmp_path / "runs.jsonl"
-    for compiler in (None, "numba", "nvrtc"):
+    for compiler in (None, "nvrtc"):
         where = {"backend": "cuda", "execution": ok.Execution(compiler=compiler)}
         ok.minimize(problem, iterations=2, record=path, progress=False, **where)
     runs = merge(load(path))
