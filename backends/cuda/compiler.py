@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
 
 from backends.cache import cache_folder, read_sealed, write_once, write_sealed
-from backends.cuda.driver import check_driver_call, numba_cuda
+from backends.cuda.driver import check_driver_call
 from backends.cuda.nvrtc import compile_cubin
 from backends.device import OutOfMemory
 from core.lang import tree
@@ -63,7 +63,6 @@ def loaded(kernel: CUkernel, device: int, program: tree.Program, array_words: in
 
 def numba_kernel(program: tree.Program) -> CUkernel:
     """Compile a program by numba-cuda for the current device, and load it."""
-    numba_cuda()
     from backends.emit.numba_python import CudaPython
 
     dispatcher, types = emitted_kernel(program, CudaPython(program).source()), signature(program)
