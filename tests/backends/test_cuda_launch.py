@@ -7,13 +7,11 @@ import pytest
 
 from backends.cuda.backend import REPETITIONS
 from backends.cuda.memory import STAGED_BYTES
-from backends.cuda.nvrtc import compile_source
 from backends.device import OutOfMemory
-from backends.emit.cuda_c import CudaC
 from tests.backends import kernels
 from tests.backends.fake_cuda import DEVICE, MS_A_LAUNCH, FakeCuda
+from tests.backends.ptx import ptx
 from tests.backends.test_conformance import CASES, INTEGERS, after, of_all_types, replayed, same
-from tests.backends.test_cuda_without_gpu import ptx  # noqa: F401
 from tests.backends.test_launch_cache import store
 
 
@@ -29,16 +27,12 @@ def test_the_driver_gets_what_kernels_need(gpu, name):
             same(*CASES[name](gpu, team_size))
 
 
-def test_a_kernel_has_the_parameters_that_a_launch_packs(request, gpu):
+def test_a_kernel_has_the_parameters_that_a_launch_packs(gpu):
     """The sizes of all, and of an array's seven of numba only its address."""
     arrays = [gpu.allocate(4, t) for t in (*INTEGERS, np.float32, np.float64)]
     launch = gpu.bind(kernels.elements, 1, 32, (*arrays, *of_all_types(0), 4))
     program, words = launch.executable.function, launch.executable.array_words
-    if gpu.device.compiler == "numba":
-        text = request.getfixturevalue("ptx")(program, (9, 0))
-    else:
-        pytest.importorskip("cuda.bindings.nvrtc")
-        text = compile_source(CudaC(program).source(), "compute_90", "elements", "PTX").decode()
+    text = ptx(gpu.device.compiler, program)
     head = text[text.index(".entry") : text.index("{", text.index(".entry"))]
     widths = [int(width) for width in re.findall(r"\.param \.[usbf](\d+) ", head)]
     numbers = [8 * number.dtype.itemsize for number in launch.arguments[10:]]
