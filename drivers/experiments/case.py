@@ -157,7 +157,7 @@ class Case:
             if (one.backend, one.device, one.ranks, one.workload, one.instance_sha256) == key
             and emulated_hosts(one.environment) == where.emulated
             and one.details.get("options") == self.asked
-            and one.execution.get("compiler", "") == where.compiler
+            and where.compiler in ("", one.execution.get("compiler"))
             and one.seed in self.seeds
             and is_counted(one, machine)
         )

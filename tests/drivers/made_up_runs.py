@@ -53,7 +53,8 @@ def record_of(case, seed):
         "instance": case.task.problem.name,
         "instance_sha256": case.task.problem.sha256,
         "parameters": options.deciding("work"),
-        "execution": options.deciding("execution"),
+        "execution": options.deciding("execution")
+        | ({"compiler": configuration.compiler} if configuration.compiler else {}),
         "backend": configuration.backend,
         "device": configuration.recorded,
         "device_kind": configuration.kind,
