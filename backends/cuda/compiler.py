@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
 
 from backends.cache import cache_folder, read_sealed, write_once, write_sealed
-from backends.cuda.driver import check_driver_call, numba_cuda
+from backends.cuda.driver import check_driver_call
 from backends.cuda.nvrtc import compile_cubin
 from backends.device import OutOfMemory
 from core.lang import tree
@@ -51,7 +51,7 @@ def loaded(kernel: CUkernel, device: int, program: tree.Program, array_words: in
     if shared > 48 << 10:
         attribute = of_kernel.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
         (status,) = driver.cuKernelSetAttribute(attribute, shared, kernel, chip)
-        if status != driver.CUresult.CUDA_SUCCESS:
+        if status:
             raise OutOfMemory(f"{shared} bytes of shared memory per team: {status}")
     registers, most_lanes = (
         int(check_driver_call(driver.cuKernelGetAttribute(attribute, kernel, chip)))
@@ -63,7 +63,6 @@ def loaded(kernel: CUkernel, device: int, program: tree.Program, array_words: in
 
 def numba_kernel(program: tree.Program) -> CUkernel:
     """Compile a program by numba-cuda for the current device, and load it."""
-    numba_cuda()
     from backends.emit.numba_python import CudaPython
 
     dispatcher, types = emitted_kernel(program, CudaPython(program).source()), signature(program)
