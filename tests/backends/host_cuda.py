@@ -102,7 +102,7 @@ def text_for_host(program):
 
 
 class HostDriver(FakeDriver):
-    """Runs machine code of the host; values are stored as the driver's launches pass them, in words of 64 bits."""
+    """Runs machine code of the host; each value is in a word of 64 bits, and parameters are addresses of words."""
 
     def execute(self, program, teams, values):
         words = np.zeros(len(values), np.uint64)
