@@ -48,7 +48,10 @@ class CudaBackend(CudaDevice):
 
     def begin(self, index: int) -> None:
         super().begin(index)
-        numba_cuda() if self.device.compiler == NUMBA else require_nvrtc()
+        if self.device.compiler == NUMBA:
+            numba_cuda()
+        else:
+            require_nvrtc()
 
     def compile(self, program: tree.Program) -> compiler.CudaExecutable:
         index = int(self.device.index)
