@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from backends.cache import cache_folder, read_sealed, write_sealed
+
+if TYPE_CHECKING:
+    from cuda.bindings.nvrtc import nvrtcProgram
 
 OPTIONS = ["--std=c++20", "--fmad=false", "--disable-warnings"]
 """Shifts of signed numbers are defined since C++20; float arithmetic is never contracted."""
@@ -47,7 +51,7 @@ def compile_source(source: str, architecture: str, name: str, form: str = "CUBIN
         checked(nvrtc.nvrtcDestroyProgram(handle))
 
 
-def output(nvrtc: Any, form: str, handle: Any) -> bytes:
+def output(nvrtc: ModuleType, form: str, handle: nvrtcProgram) -> bytes:
     """Return an output of the compiler, without the zero behind a text."""
     data = bytearray(checked(getattr(nvrtc, f"nvrtcGet{form}Size")(handle)))
     checked(getattr(nvrtc, f"nvrtcGet{form}")(handle, data))

@@ -93,11 +93,14 @@ class FakeDriver:
 
         def run():
             self.clock += MS_A_LAUNCH
-            reference_interpreter.run(program, x, values, False)
+            self.execute(program, x, values)
 
         self.launches.append((program.kernel.name, x))
         run() if self.captured is None else self.captured.append(run)
         return (Status.SUCCESS,)
+
+    def execute(self, program, teams, values):
+        reference_interpreter.run(program, teams, values, False)
 
     def arguments_at(self, program, parameters):
         """Read a program's arguments behind the addresses of its parameters, as a kernel of the compiler does."""
