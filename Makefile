@@ -68,8 +68,8 @@ venv: $(call with,$(EXTRAS))
 # What is installed is a stamp for each set of extras. While a set-up runs they all lie in `unfinished`: one that was
 # interrupted or failed leaves them there, and the next one starts over.
 $(INSTALLED)/%: pyproject.toml constraints.txt cluster/setup.py
-	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || { \
-	    echo "error: PYTHON=$(PYTHON) is $$($(PYTHON) --version 2>&1 || true), expected Python 3.11, 3.12 or 3.13;" \
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))' || { \
+	    echo "error: PYTHON=$(PYTHON) is $$($(PYTHON) --version 2>&1 || true), expected Python 3.11 to 3.14;" \
 	         "name one of them: make $(MAKECMDGOALS) PYTHON=/path/to/python3.12" >&2; exit 2; }
 	@if [ -e $(UNFINISHED) ] || ! $(RUN) -m pip --version >/dev/null 2>&1; then rm -rf $(VENV); fi
 	@mkdir -p $(INSTALLED) && mv $(INSTALLED) $(UNFINISHED)

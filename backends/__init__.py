@@ -30,6 +30,8 @@ CLASSES = {
 NAMES = tuple(CLASSES)
 SIMULATORS = {"cuda": ("NUMBA_ENABLE_CUDASIM", "backends.cuda.simulator.CudaSimulator")}
 """A variable of the environment that is 1 where a backend's devices are simulated, and the class that does so."""
+COMPILER_VARIABLE = "ONEKERNEL_CUDA_COMPILER"
+"""A variable of the environment: compiler of CUDA devices for which none is chosen."""
 
 LEAST_STACK = 2**20
 """Bytes. On stacks of 112 KiB programs of five workloads crashed (PoCL and Intel's OpenCL), of 128 one, of 256 none."""
@@ -38,8 +40,8 @@ LEAST_STACK = 2**20
 class Usability(NamedTuple):
     """One row of ``python -m backends``: a device of a backend, usable or with the reason why not.
 
-    ``kind`` is the device's (`backends.device.DeviceInfo`); ``is_reference``, ``same_as`` and ``takes_cores`` are
-    the backend's (`backends.device.Device`).
+    ``kind`` and ``compiler`` are the device's (`backends.device.DeviceInfo`); ``is_reference``, ``same_as`` and
+    ``takes_cores`` are the backend's (`backends.device.Device`).
     """
 
     backend: str
@@ -54,6 +56,7 @@ class Usability(NamedTuple):
     is_reference: bool = False
     same_as: str = ""
     takes_cores: bool = False
+    compiler: str = ""
 
 
 def backend_class(name: str) -> type[Backend]:
@@ -73,11 +76,12 @@ def automatic(kind: str) -> str | None:
     return next((name for name, backend in classes if backend.automatic_for == kind and backend.present()), None)
 
 
-def create(name: str, device: str | None = None, cores: int | None = None) -> Backend:
+def create(name: str, device: str | None = None, cores: int | None = None, compiler: str | None = None) -> Backend:
     """Make a backend on one of its devices.
 
     Raises `Unavailable` if the backend or device does not exist, several devices match, the device failed its
-    self-test, it has fewer cores or cannot be limited to some of its cores, or the stack is too small.
+    self-test, it has fewer cores or cannot be limited to some of its cores, it has no such compiler or that is not
+    installed, or the stack is too small.
 
     Parameters
     ----------
@@ -88,16 +92,22 @@ def create(name: str, device: str | None = None, cores: int | None = None) -> Ba
         passes the self-test.
     cores
         Number of the processor's cores to use; by default all that this process may use.
+    compiler
+        One of the backend's compilers; by default `backends.device.DeviceInfo.compiler` of its devices.
     """
     kind = backend_class(name)
     require_stack()
     if cores is not None and not kind.takes_cores:
         takers = [other for other in NAMES if backend_class(other).takes_cores]
         raise Unavailable(f"--cores {cores} with {name}: expected it with {' or '.join(takers)}")
+    if compiler is not None and compiler not in kind.compilers:
+        takers = [f"{other} ({', '.join(names)})" for other in NAMES if (names := backend_class(other).compilers)]
+        raise Unavailable(f"--compiler {compiler} with {name}: expected it with {' or '.join(takers)}")
     devices = kind.devices()
     reasons = []
     for candidate in devices if device is None else [named_device(name, devices, device)]:
         candidate = candidate if cores is None else limit_cores(candidate, cores)
+        candidate = candidate if compiler is None else candidate._replace(compiler=compiler)
         backend, reason = _tested(kind, candidate)
         if backend is not None:
             return backend
@@ -160,7 +170,8 @@ def survey() -> list[Usability]:
             continue
         for device in devices:
             backend, reason = _tested(kind, device)
-            rows.append(Usability(name, *device[:5], backend is not None, reason, device.kind, *facts))
+            usable = backend is not None
+            rows.append(Usability(name, *device[:5], usable, reason, device.kind, *facts, device.compiler))
             if backend is not None:
                 backend.close()
     return rows

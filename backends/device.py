@@ -42,7 +42,7 @@ class DeviceInfo(NamedTuple):
 
     ``index`` is the value of ``--device``. ``kind`` is the kind of device, the same for every backend: ``core`` (one
     core of a processor), ``cores`` (several of them) or ``gpu``. ``part`` is the part of the device in use if it is
-    limited, such as "4 of 16 cores".
+    limited, such as "4 of 16 cores", and ``compiler`` the compiler of its kernels if there is a choice.
     """
 
     index: str  # type: ignore[assignment]
@@ -52,6 +52,7 @@ class DeviceInfo(NamedTuple):
     compute_units: int
     kind: str = "core"
     part: str = ""
+    compiler: str = ""
 
 
 class Capabilities(NamedTuple):
@@ -156,6 +157,8 @@ class Device:
     """True if all backends of a class and device in a process share executables; else each backend has its own."""
     takes_cores = False
     """True if the number of cores can be chosen."""
+    compilers: tuple[str, ...] = ()
+    """Compilers of kernels between which `--compiler` chooses; empty if there is no choice."""
     profiler = ""
     """The program that profiles kernels of this device, if `drivers.runs.kernel_profile` supports one."""
 

@@ -10,10 +10,10 @@ import atexit
 import os
 import threading
 
-from backends import SIMULATORS, create
+from backends import COMPILER_VARIABLE, SIMULATORS, create
 from backends.launch import Backend
 
-VARIABLES = [variable for variable, _ in SIMULATORS.values()]
+VARIABLES = [COMPILER_VARIABLE, *(variable for variable, _ in SIMULATORS.values())]
 """Environment settings that a backend reads when it is made."""
 MOST_IDLE = 2
 """Most idle backends of one device in a thread."""
@@ -29,16 +29,16 @@ class IdleBackends(threading.local):
 _idle = IdleBackends()
 
 
-def take(name: str, device: str | None = None, cores: int | None = None) -> Backend:
+def take(name: str, device: str | None = None, cores: int | None = None, compiler: str | None = None) -> Backend:
     """Return an idle backend of a device, or one by `backends.create`; pass it to `give_back` after the run."""
     # The device, the process, and environment settings that a backend reads when it is made.
     settings = [os.environ.get(variable) for variable in VARIABLES]
     allowed = frozenset(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
-    key = (name, device, cores, os.getpid(), *settings, allowed)
+    key = (name, device, cores, compiler, os.getpid(), *settings, allowed)
     idle = _idle.of_device.setdefault(key, [])
     if idle:
         return idle.pop()
-    backend = create(name, device, cores)
+    backend = create(name, device, cores, compiler)
     backend.kept_as = key
     return backend
 

@@ -39,6 +39,7 @@ class Dialect(NamedTuple):
 DIALECTS = {
     "numba": Dialect("numba_python.CpuPython", 1, 1),
     "cuda": Dialect("numba_python.CudaPython", 32),
+    "cuda-nvrtc": Dialect("cuda_c.CudaC", 32),
     "opencl": Dialect("opencl_c.OpenClC", 32, images=True),
     "opencl-intel": Dialect("opencl_c.IntelC", 1, images=True),
 }
@@ -53,7 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         dest="dialect",
         choices=DIALECTS,
         required=True,
-        help="numba: Python for numba on CPUs; cuda: Python for numba on NVIDIA GPUs; opencl: OpenCL C; "
+        help="numba: Python for numba on CPUs; cuda: Python for numba on NVIDIA GPUs; cuda-nvrtc: CUDA C++ for NVRTC "
+        "on NVIDIA GPUs; opencl: OpenCL C; "
         "opencl-intel: OpenCL C with loop hints for Intel's CPU compiler",
     )
     sizes = ", ".join(f"{name} {dialect.lanes}" for name, dialect in DIALECTS.items())

@@ -131,7 +131,9 @@ class ShapeKey(NamedTuple):
 
     @classmethod
     def of(cls, backend: Backend, kernel: Kernel, solution_size: int, neighbourhood_size: int) -> ShapeKey:
-        place = (backend.name, backend.device.name, backend.device.driver, backend.capabilities.compute_units)
+        device = backend.device
+        driver = f"{device.driver} {device.compiler}".strip()
+        place = (backend.name, device.name, driver, backend.capabilities.compute_units)
         return cls(*place, kernel.name, source_digest([kernel]), solution_size, neighbourhood_size)
 
 

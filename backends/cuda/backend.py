@@ -1,4 +1,4 @@
-"""NVIDIA GPUs through numba-cuda: a team is a block, and recorded launches are a CUDA graph.
+"""NVIDIA GPUs by numba-cuda or NVRTC: a team is a block, and recorded launches are a CUDA graph.
 
 `backends.cuda.simulator` is the same backend without a GPU.
 """
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from backends.collectives import Collectives
 from backends.cuda import compiler
 from backends.cuda.collectives import create_collectives, describe_link
+from backends.cuda.driver import NUMBA, NVRTC, architecture, device_attribute, numba_cuda, require_nvrtc
 from backends.cuda.launch import PackedKernel
 from backends.cuda.memory import CudaDevice
 from backends.device import Collective, Launch
@@ -34,6 +35,7 @@ class CudaBackend(CudaDevice):
     packs = True
     profiler = "ncu"
     replays_by_itself = True
+    compilers: tuple[str, ...] = (NUMBA, NVRTC)
 
     def link(self) -> dict[str, str] | None:
         return describe_link(self)
@@ -44,27 +46,28 @@ class CudaBackend(CudaDevice):
             return super().joined(ranks, links)
         return create_collectives(self, ranks, described)
 
-    def compile(self, program: tree.Program) -> compiler.CudaExecutable:
-        from backends.emit.numba_python import CudaPython
+    def begin(self, index: int) -> None:
+        super().begin(index)
+        if self.device.compiler == NUMBA:
+            numba_cuda()
+        else:
+            require_nvrtc()
 
-        dispatcher = compiler.emitted_kernel(program, CudaPython(program).source())
-        shared, types = tree.shared_bytes(program), compiler.signature(program)
-        compiler.compile_sealed(dispatcher, types)
-        # Programs that differ only in their parameters' types have one text, and so one dispatcher.
-        kernel = dispatcher.overloads[types.args]._codelibrary.get_cufunc()
-        if shared > 48 << 10:
-            compiler.allow_shared(kernel, shared)
-        return compiler.CudaExecutable(kernel, program.team_size, shared, self.driver.CUfunction(int(kernel.handle)))
+    def compile(self, program: tree.Program) -> compiler.CudaExecutable:
+        index = int(self.device.index)
+        if self.device.compiler == NUMBA:
+            return compiler.loaded(compiler.numba_kernel(program), index, program, compiler.NUMBA_WORDS)
+        kernel = compiler.nvrtc_kernel(program, architecture(index))
+        return compiler.loaded(kernel, index, program, compiler.POINTER_WORDS)
 
     def most_lanes(self, executable: compiler.CudaExecutable) -> int:
         """Return the driver's limit; a kernel is compiled for the registers available to each lane of its team."""
-        return int(executable.kernel.attrs.maxthreads)
+        return executable.most_lanes
 
     def resident_lanes(self, executable: compiler.CudaExecutable) -> int:
         """Count the lanes for which the registers suffice."""
-        registers = self.cuda.get_current_device().MAX_REGISTERS_PER_MULTIPROCESSOR
-        needed = int(executable.kernel.attrs.regs)
-        return min(self.capabilities.lanes_resident, compiler.resident_lanes(needed, registers))
+        registers = device_attribute(int(self.device.index), "MAX_REGISTERS_PER_MULTIPROCESSOR")
+        return min(self.capabilities.lanes_resident, compiler.resident_lanes(executable.registers, registers))
 
     def pack(self, launch: Launch, places: list[int]) -> PackedKernel:
         return PackedKernel(self, launch, places)

@@ -1,4 +1,4 @@
-"""Compilation of printed kernels by numba-cuda, with machine code cached beside the text."""
+"""Kernels of both compilers, and compilation by numba-cuda, with machine code cached beside the text."""
 
 from __future__ import annotations
 
@@ -10,24 +10,77 @@ from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
 
 from backends.cache import cache_folder, read_sealed, write_once, write_sealed
+from backends.cuda.driver import check_driver_call
+from backends.cuda.nvrtc import compile_cubin
 from backends.device import OutOfMemory
 from core.lang import tree
 from core.lang.types import Scalar
 
 if TYPE_CHECKING:
-    from cuda.bindings.driver import CUfunction
-    from numba.cuda.cudadrv.driver import CudaPythonFunction
+    from cuda.bindings.driver import CUfunction, CUkernel
     from numba.cuda.dispatcher import CUDADispatcher
     from numba.cuda.typing import Signature
 
 
-class CudaExecutable(NamedTuple):
-    """A kernel as numba wraps it, its team size, its shared bytes, and the driver's function."""
+NUMBA_WORDS, POINTER_WORDS = 7, 1
+"""Parameters by which numba's kernels, and those of CUDA C++, take an array (`backends.cuda.launch`)."""
 
-    kernel: CudaPythonFunction
+
+class CudaExecutable(NamedTuple):
+    """A kernel of either compiler, with what launches need.
+
+    ``function`` is the driver's, and numba's dispatcher in its simulator. ``shared`` is in bytes, ``registers`` are
+    those of a lane, ``most_lanes`` is the largest team, and ``array_words`` the number of parameters of an array.
+    """
+
+    name: str
+    function: CUfunction | CUDADispatcher
     team_size: int
     shared: int
-    function: CUfunction | None = None
+    registers: int = 0
+    most_lanes: int = 1024
+    array_words: int = NUMBA_WORDS
+
+
+def loaded(kernel: CUkernel, device: int, program: tree.Program, array_words: int) -> CudaExecutable:
+    """Return the executable of a loaded kernel; raises `OutOfMemory` for more shared memory than a team can have."""
+    from cuda.bindings import driver
+
+    of_kernel = driver.CUfunction_attribute
+    chip, shared = check_driver_call(driver.cuDeviceGet(device)), tree.shared_bytes(program)
+    if shared > 48 << 10:
+        attribute = of_kernel.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+        (status,) = driver.cuKernelSetAttribute(attribute, shared, kernel, chip)
+        if status:
+            raise OutOfMemory(f"{shared} bytes of shared memory per team: {status}")
+    registers, most_lanes = (
+        int(check_driver_call(driver.cuKernelGetAttribute(attribute, kernel, chip)))
+        for attribute in (of_kernel.CU_FUNC_ATTRIBUTE_NUM_REGS, of_kernel.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
+    )
+    function = driver.CUfunction(int(kernel))
+    return CudaExecutable(program.kernel.name, function, program.team_size, shared, registers, most_lanes, array_words)
+
+
+def numba_kernel(program: tree.Program) -> CUkernel:
+    """Compile a program by numba-cuda for the current device, and load it."""
+    from backends.emit.numba_python import CudaPython
+
+    dispatcher, types = emitted_kernel(program, CudaPython(program).source()), signature(program)
+    compile_sealed(dispatcher, types)
+    # Programs that differ only in their parameters' types have one text, and so one dispatcher.
+    return dispatcher.overloads[types.args]._codelibrary.get_cufunc().handle
+
+
+def nvrtc_kernel(program: tree.Program, architecture: str) -> CUkernel:
+    """Compile a program by NVRTC, and load it for as long as the process runs."""
+    from cuda.bindings import driver
+
+    from backends.emit.cuda_c import CudaC
+
+    name = program.kernel.name
+    code = compile_cubin(CudaC(program).source(), architecture, name)
+    library = check_driver_call(driver.cuLibraryLoadData(code, [], [], 0, [], [], 0))
+    return check_driver_call(driver.cuLibraryGetKernel(library, f"{name}_".encode()))
 
 
 def signature(program: tree.Program) -> Signature:
@@ -89,16 +142,6 @@ def digest_of_files(folder: str, name: str) -> bytes:
         with open(path, "rb") as file:
             digest.update(os.path.basename(path).encode() + hashlib.sha256(file.read()).digest())
     return digest.digest()
-
-
-def allow_shared(kernel: CudaPythonFunction, shared: int) -> None:
-    """Raise a kernel's limit of dynamic shared memory above the default of 48 KiB."""
-    from cuda.bindings import driver
-
-    attribute = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-    (status,) = driver.cuKernelSetAttribute(attribute, shared, kernel.handle, kernel.device.id)
-    if status != driver.CUresult.CUDA_SUCCESS:
-        raise OutOfMemory(f"{shared} bytes of shared memory per team: {status}")
 
 
 def resident_lanes(registers: int, of_all: int) -> int:

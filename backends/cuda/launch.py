@@ -1,6 +1,6 @@
-"""Launches for CUDA's driver: a block of arguments packed once, in the layout of numba's kernels.
+"""Launches for CUDA's driver: a block of arguments packed once, in the layout of the kernel's compiler.
 
-numba's launches inspect every argument each time, which takes 30 to 60 us; the driver needs 2 us.
+numba's own launches inspect every argument each time, which takes 30 to 60 us; the driver needs 2 us.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from backends.cuda.compiler import POINTER_WORDS
 from backends.cuda.memory import CudaDevice
 from backends.device import Buffer, Launch
 
@@ -17,7 +18,7 @@ from backends.device import Buffer, Launch
 class PackedKernel:
     """A launch, its arguments in a block of 64-bit words, and the addresses of its parameters in that block.
 
-    numba passes an array as seven parameters (`kernel_parameters`), and a number as one. Variable numbers, the
+    An array has as many parameters as the executable says (`kernel_parameters`), a number one. Variable numbers, the
     arguments at ``places``, come first in the block, so that one call of ``struct`` stores them all.
     """
 
@@ -26,7 +27,8 @@ class PackedKernel:
         self.executable = launch.executable
         self.teams = launch.teams
         self.launch_kernel = backend.driver.cuLaunchKernel
-        parameters = [kernel_parameters(a, backend) for a in launch.arguments]
+        words_of_array = self.executable.array_words
+        parameters = [kernel_parameters(a, backend, words_of_array) for a in launch.arguments]
         order = [*places, *(k for k in range(len(parameters)) if k not in set(places))]
         first_words = dict(zip(order, np.cumsum([0, *(len(parameters[k]) for k in order)]).tolist(), strict=False))
         block = np.array([word for k in order for word in parameters[k]] or [0], np.uint64)
@@ -55,18 +57,20 @@ class PackedKernel:
             self.backend.stream, self.where, 0,
         )  # fmt: skip
         if status:
-            raise RuntimeError(f"{executable.kernel.name}: CUDA driver error {status.name}")
+            raise RuntimeError(f"{executable.name}: CUDA driver error {status.name}")
 
 
-def kernel_parameters(argument: Buffer | np.generic, backend: CudaDevice) -> list[int]:
+def kernel_parameters(argument: Buffer | np.generic, backend: CudaDevice, array_words: int) -> list[int]:
     """Return the words of an argument; only the low bytes of a number count.
 
-    Those of an array are owner and parent (none on a GPU), number of elements, bytes of an element, address, and for
-    its only dimension again the number of elements and the stride in bytes.
+    CUDA C++ takes the address of an array. numba's kernels take seven words: owner and parent (none on a GPU), number
+    of elements, bytes of an element, address, and for its only dimension again the number of elements and the stride in
+    bytes.
     """
     if isinstance(argument, Buffer):
+        address = backend.address_of(argument)
         count, size = max(1, argument.size), argument.dtype.itemsize
-        return [0, 0, count, size, backend.address_of(argument), count, size]
+        return [address] if array_words == POINTER_WORDS else [0, 0, count, size, address, count, size]
     word = np.zeros(1, np.uint64)
     word.view(argument.dtype)[0] = argument
     return [int(word[0])]

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from backends.cuda.driver import check_driver_call
+from backends.cuda import nvrtc
+from backends.cuda.driver import architecture, check_driver_call
 from backends.cuda.memory import CudaDevice
 from backends.cuda.peer_memory import allocation_granularity, exportable_memory, peer_array
 from backends.device import Buffer
@@ -141,21 +142,11 @@ class Mailbox:
 def load_functions(device: int) -> dict[str, Any]:
     from cuda.bindings import driver
 
-    major, minor = (
-        check_driver_call(driver.cuDeviceGetAttribute(which, check_driver_call(driver.cuDeviceGet(device))))
-        for which in (
-            driver.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
-            driver.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
-        )
-    )
-    module = check_driver_call(driver.cuModuleLoadData(compile_cubin(f"sm_{major}{minor}")))
+    module = check_driver_call(driver.cuModuleLoadData(compile_cubin(architecture(device))))
     return {
         name: check_driver_call(driver.cuModuleGetFunction(module, name.encode())) for name in ("stamp", "allreduce")
     }
 
 
 def compile_cubin(architecture: str) -> bytes:
-    from cuda.core import Program, ProgramOptions
-
-    options = ProgramOptions(arch=architecture, define_macro=("MOST", str(MAX_MAILBOX_WORDS)))
-    return bytes(Program(KERNELS, "c++", options).compile("cubin").code)
+    return nvrtc.compile_cubin(f"#define MOST {MAX_MAILBOX_WORDS}\n{KERNELS}", architecture, "mailbox")

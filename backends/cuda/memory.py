@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import importlib.util
+import ctypes
 import os
 import re
-from types import SimpleNamespace
+import weakref
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from backends.cuda.driver import check_driver_call, numba_cuda
-from backends.device import Buffer, Capabilities, DeviceInfo, OutOfMemory, Unavailable
+from backends.cuda.driver import check_driver_call, default_compiler, device_attribute, is_installed, load_driver
+from backends.device import Buffer, Capabilities, DeviceInfo, OutOfMemory
 from backends.launch import Backend
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
     from cuda.bindings.driver import CUevent, CUstream
 
@@ -28,8 +29,8 @@ class CudaDevice(Backend):
 
     @classmethod
     def present(cls, folder: str = "/dev") -> int:
-        """Count NVIDIA's GPUs, limited by ``CUDA_VISIBLE_DEVICES``, by device files; 0 without numba-cuda."""
-        if importlib.util.find_spec("numba_cuda") is None or not os.path.isdir(folder):
+        """Count NVIDIA's GPUs, limited by ``CUDA_VISIBLE_DEVICES``, by device files; 0 without cuda.core."""
+        if not is_installed("cuda.core") or not os.path.isdir(folder):
             return 0
         count = sum(re.fullmatch("nvidia[0-9]+", name) is not None for name in os.listdir(folder))
         visible = os.environ.get("CUDA_VISIBLE_DEVICES")
@@ -40,7 +41,6 @@ class CudaDevice(Backend):
         return min(count, len([name for name in named[0].split(",") if name])) if named else 0
 
     def __init__(self, device: DeviceInfo) -> None:
-        self.cuda = numba_cuda()
         super().__init__(device, self.select(int(device.index)))
         self.begin(int(device.index))
         self.staging = self.host_array(STAGED_BYTES, np.uint8)
@@ -48,43 +48,39 @@ class CudaDevice(Backend):
 
     def select(self, index: int) -> Capabilities:
         """Make a GPU this thread's current one; returns its capabilities."""
-        self.cuda.select_device(index)
-        chip = self.cuda.get_current_device()
+        self.driver = load_driver()
+        from cuda.core import Device
+
+        self.core = Device(index)
+        self.core.set_current()
         return Capabilities(
-            chip.MAX_THREADS_PER_BLOCK,
-            chip.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
-            chip.MULTIPROCESSOR_COUNT,
-            chip.MAX_THREADS_PER_MULTIPROCESSOR,
+            device_attribute(index, "MAX_THREADS_PER_BLOCK"),
+            device_attribute(index, "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"),
+            device_attribute(index, "MULTIPROCESSOR_COUNT"),
+            device_attribute(index, "MAX_THREADS_PER_MULTIPROCESSOR"),
         )
 
     def begin(self, index: int) -> None:
         """Create the streams of kernels and of copies."""
-        from cuda.bindings import driver
-        from cuda.core import Device
-
-        core = Device(index)
-        core.set_current()
-        self.driver = driver
-        self.core_stream, self.core_copies = core.create_stream(), core.create_stream()
+        self.core_stream, self.core_copies = self.core.create_stream(), self.core.create_stream()
         self.stream, self.copies = (
-            driver.CUstream(int(queue.handle)) for queue in (self.core_stream, self.core_copies)
+            self.driver.CUstream(int(queue.handle)) for queue in (self.core_stream, self.core_copies)
         )
         self.unused_marks: list[CUevent] = []
         self.waits = 0
 
     @classmethod
     def devices(cls) -> list[DeviceInfo]:
-        cuda = numba_cuda()
-        if not cuda.is_available():
-            reason = " ".join(str(cuda.cuda_error() or "no device found").split())
-            raise Unavailable(f"no CUDA driver or device here ({reason})")
+        driver = load_driver()
+        version = int(check_driver_call(driver.cuDriverGetVersion()))
+        named, compiler = f"CUDA {version // 1000}.{version % 1000 // 10}", default_compiler()
         devices = []
-        for k, chip in enumerate(cuda.gpus.lst):
-            with chip:
-                memory = cuda.current_context().get_memory_info().total
-                version = ".".join(map(str, cuda.runtime.get_version()))
-                name = chip.name.decode() if isinstance(chip.name, bytes) else chip.name
-                devices.append(DeviceInfo(str(k), name, f"CUDA {version}", memory, chip.MULTIPROCESSOR_COUNT, "gpu"))
+        for k in range(check_driver_call(driver.cuDeviceGetCount())):
+            chip = check_driver_call(driver.cuDeviceGet(k))
+            name = check_driver_call(driver.cuDeviceGetName(256, chip)).partition(b"\0")[0].decode()
+            memory = int(check_driver_call(driver.cuDeviceTotalMem(chip)))
+            units = device_attribute(k, "MULTIPROCESSOR_COUNT")
+            devices.append(DeviceInfo(str(k), name, named, memory, units, "gpu", compiler=compiler))
         return devices
 
     def mark(self, stream: CUstream | None = None) -> CUevent:
@@ -99,26 +95,21 @@ class CudaDevice(Backend):
 
     def allocate(self, shape: int | tuple[int, ...], dtype: np.typing.DTypeLike) -> Buffer:
         shape = (shape,) if isinstance(shape, int) else tuple(shape)
-        count = max(1, int(np.prod(shape)))
+        size = max(1, int(np.prod(shape))) * np.dtype(dtype).itemsize
         try:
-            return Buffer(self.cuda.device_array(count, dtype), shape, dtype)
-        except Exception as error:
-            if "OUT_OF_MEMORY" not in str(error):
-                raise
-            size = count * np.dtype(dtype).itemsize
-            raise OutOfMemory(f"{size:,} bytes do not fit {self.device.name}") from error
+            memory = DeviceMemory(self.driver, size)
+        except OutOfMemory:
+            raise OutOfMemory(f"{size:,} bytes do not fit {self.device.name}") from None
+        return self.at_address(memory.address, shape, dtype, memory)
 
-    def at_address(self, address: int, size: int, dtype: np.typing.DTypeLike, holder: object) -> Buffer:
-        """Wrap an address that other code manages as a buffer; the buffer keeps ``holder`` alive."""
-        interface = {"shape": (size,), "typestr": np.dtype(dtype).str, "data": (address, False), "version": 3}
-        array = SimpleNamespace(__cuda_array_interface__=interface, holder=holder)
-        buffer = Buffer(self.cuda.as_cuda_array(array, sync=False), (size,), dtype)
+    def at_address(self, address: int, shape: tuple[int, ...], dtype: np.typing.DTypeLike, holder: object) -> Buffer:
+        """Return a buffer of memory that other code manages; the buffer keeps ``holder`` alive."""
+        buffer = Buffer(holder, shape, dtype)
         buffer.address = address
         return buffer
 
     def address_of(self, buffer: Buffer, start: int = 0) -> int:
-        if buffer.address is None:
-            buffer.address = int(buffer.handle.__cuda_array_interface__["data"][0])
+        assert buffer.address is not None
         return buffer.address + start * buffer.dtype.itemsize
 
     @property
@@ -161,12 +152,14 @@ class CudaDevice(Backend):
         return host.copy() if staged else host
 
     def host_array(self, count: int, dtype: np.typing.DTypeLike) -> np.ndarray:
+        size = max(1, count) * np.dtype(dtype).itemsize
         try:
-            return np.asarray(self.cuda.pinned_array(max(1, count), dtype))[:count]
-        except Exception as error:  # numba passes on the driver's error
-            if "OUT_OF_MEMORY" not in str(error):
-                raise
-            raise OutOfMemory(f"{count} elements of {np.dtype(dtype)} cannot be page-locked: {error}") from error
+            address = int(check_driver_call(self.driver.cuMemHostAlloc(size, 0)))
+        except OutOfMemory:
+            raise OutOfMemory(f"{count} elements of {np.dtype(dtype)} cannot be page-locked") from None
+        memory = (ctypes.c_uint8 * size).from_address(address)
+        weakref.finalize(memory, self.driver.cuMemFreeHost, address).atexit = False
+        return np.ctypeslib.as_array(memory).view(dtype)[:count]
 
     def copy_out(self, buffer: Buffer, start: int, count: int, host: np.ndarray) -> Callable[[], None]:
         queued = self.mark()
@@ -199,6 +192,14 @@ class CudaDevice(Backend):
         """Return the seconds between two marks, which are then reused."""
         self.unused_marks += (first, last)
         return float(check_driver_call(self.driver.cuEventElapsedTime(first, last))) * 1e-3
+
+
+class DeviceMemory:
+    """Memory of the current device from ``address`` on, freed with the last reference; raises `OutOfMemory`."""
+
+    def __init__(self, driver: ModuleType, size: int) -> None:
+        self.address = int(check_driver_call(driver.cuMemAlloc(size)))
+        weakref.finalize(self, driver.cuMemFree, self.address).atexit = False
 
 
 def host_address(host: np.ndarray) -> int:

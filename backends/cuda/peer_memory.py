@@ -61,7 +61,7 @@ def peer_array(
 
     handles = exchange_handles(ranks, ranks.on_all(allocated, is_long=False))
     address = map_memory(handles, [cut * page for cut in cuts], index)
-    return device.at_address(address, size, dtype, MappedRange(address, pages * page))
+    return device.at_address(address, (size,), dtype, MappedRange(address, pages * page))
 
 
 def exportable_memory(device: int) -> CUmemAllocationProp:

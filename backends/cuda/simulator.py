@@ -8,8 +8,11 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from backends.cuda.backend import CudaBackend
 from backends.cuda.compiler import CudaExecutable, emitted_kernel
+from backends.cuda.driver import NUMBA, numba_cuda
 from backends.device import Buffer, Capabilities, DeviceInfo, Launch
 from backends.launch import Backend
 from core.lang import tree
@@ -17,23 +20,30 @@ from core.lang import tree
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
-
 
 class CudaSimulator(CudaBackend):
     """CUDA backend without driver and graphs. Marks are host times, since a launch has ended when it returns."""
 
     packs = False
+    compilers = (NUMBA,)
 
     @classmethod
     def devices(cls) -> list[DeviceInfo]:
-        return [DeviceInfo("0", "numba's CUDA simulator", "simulated", 0, 1, "gpu")]
+        return [DeviceInfo("0", "numba's CUDA simulator", "simulated", 0, 1, "gpu", compiler=NUMBA)]
 
     def select(self, index: int) -> Capabilities:
+        self.cuda = numba_cuda()
         return Capabilities(1024, 48 << 10, 2, 2048)
 
     def begin(self, index: int) -> None:
         self.stream = self.cuda.stream()
+
+    def allocate(self, shape: int | tuple[int, ...], dtype: np.typing.DTypeLike) -> Buffer:
+        shape = (shape,) if isinstance(shape, int) else tuple(shape)
+        return Buffer(self.cuda.device_array(max(1, int(np.prod(shape))), dtype), shape, dtype)
+
+    def host_array(self, count: int, dtype: np.typing.DTypeLike) -> np.ndarray:
+        return np.empty(count, dtype)
 
     def link(self) -> None:
         return None
@@ -63,7 +73,7 @@ class CudaSimulator(CudaBackend):
         from backends.emit.numba_python import SimulatorPython
 
         dispatcher = emitted_kernel(program, SimulatorPython(program).source())
-        return CudaExecutable(dispatcher, program.team_size, tree.shared_bytes(program))
+        return CudaExecutable(program.kernel.name, dispatcher, program.team_size, tree.shared_bytes(program))
 
     def most_lanes(self, executable: CudaExecutable) -> int:
         return self.capabilities.max_team_size
@@ -73,9 +83,9 @@ class CudaSimulator(CudaBackend):
 
     def execute(self, launch: Launch) -> None:
         first = self.mark()
-        dispatcher, team_size, shared, _ = launch.executable
+        one: CudaExecutable = launch.executable
         values = [a.handle if isinstance(a, Buffer) else a.dtype.type(a) for a in launch.arguments]
-        dispatcher[launch.teams, team_size, self.stream, shared](*values)
+        one.function[launch.teams, one.team_size, self.stream, one.shared](*values)
         self.span("kernel", first)
 
     prepare = Backend.prepare

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import sys
 from collections.abc import Iterator
 from functools import lru_cache
@@ -67,7 +68,7 @@ def bundle(cls: type) -> type:
     fields: dict[str, Any] = {}
     for base in reversed(cls.__mro__[1:]):
         fields.update(vars(base).get("__fields__", {}))
-    for name, annotation in vars(cls).get("__annotations__", {}).items():
+    for name, annotation in inspect.get_annotations(cls).items():
         subject = f"{cls.__qualname__}.{name}"
         kind = _kind(cls, subject, annotation, frame)
         value = vars(cls).get(name)

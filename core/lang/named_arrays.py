@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, TypeVar
 
 from core.errors import UserError
@@ -43,7 +44,7 @@ class NamedArray(Memory):
     __element__: object = None
 
     def __init_subclass__(cls) -> None:
-        columns = vars(cls).get("__annotations__", {})
+        columns = inspect.get_annotations(cls)
         kinds = [BY_NAME.get(kind, kind) if isinstance(kind, str) else kind for kind in columns.values()]
         is_valid = cls.__bases__ == (NamedArray,) and kinds and kinds[0] in SCALARS
         if not is_valid or any(kind is not kinds[0] for kind in kinds):

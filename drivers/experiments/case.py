@@ -109,6 +109,7 @@ class Case:
         command = [*python_command(self.workload.started), *self.arguments, *seed_words(self.seeds)]
         command += ["--backend", where.backend, "--device", where.device]
         command += ["--cores", str(where.cores)] if where.cores is not None else []
+        command += ["--compiler", where.compiler] if where.compiler else []
         command += [*self.repetition_words, "--record", str(self.records), "--no-progress"]
         command += ["--peers"] if self.runs_peers else []
         launcher = find_mpirun()
@@ -153,6 +154,7 @@ class Case:
             if (one.backend, one.device, one.ranks, one.workload, one.instance_sha256) == key
             and emulated_hosts(one.environment) == where.emulated
             and one.details.get("options") == self.asked
+            and where.compiler in ("", one.execution.get("compiler"))
             and one.seed in self.seeds
             and is_counted(one, machine)
         )

@@ -26,7 +26,7 @@ DEFAULT_RANKS = (2, 4)
 
 @dataclass(frozen=True)
 class Configuration:
-    """Backend, device, ranks and cores of a run, and the emulated hosts of its ranks, if any."""
+    """Backend, device, ranks and cores of a run, its compiler if there is a choice, and emulated hosts of its ranks."""
 
     backend: str
     device: str
@@ -39,13 +39,14 @@ class Configuration:
     is_reference: bool = False
     network: str = ""
     hosts: int = 1
+    compiler: str = ""
 
     @classmethod
     def of(cls, device: Usability) -> Configuration:
         """Return the configuration of a device of `backends.survey`."""
         named = device.backend, device.device, device.name
-        units, is_reference = device.compute_units, device.is_reference
-        return cls(*named, kind=device.kind, compute_units=units, is_reference=is_reference)
+        facts = {name: getattr(device, name) for name in ("kind", "compute_units", "is_reference", "compiler")}
+        return cls(*named, **facts)
 
     def __str__(self) -> str:
         more = (f", {self.part}" if self.part else "") + (f", {self.ranks} ranks" if self.ranks > 1 else "")

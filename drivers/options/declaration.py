@@ -215,12 +215,15 @@ class Placement:
         Number or name of the backend's device.
     cores
         Number of cores for the backends threads and joblib; None: all that the process may use.
+    compiler
+        Compiler of the kernels on CUDA devices; None: numba-CUDA, where it is installed.
     pin_cores
         True binds each rank to separate cores.
     """
 
     device: str = "0"
     cores: int | None = None
+    compiler: Literal["numba", "nvrtc"] | None = None
     pin_cores: bool = False
 
 

@@ -76,6 +76,8 @@ class Execution(Placement, SearchExecution):
     ----------
     device, cores
         Number or name of the backend's device, and number of cores for the backends threads and joblib.
+    compiler
+        Compiler of the kernels on CUDA devices: ``numba`` or ``nvrtc``; by default numba, where it is installed.
     pin_cores
         True binds each rank to its own cores.
     evaluation

@@ -27,11 +27,11 @@ def select_backend(options: Options, ranks: Communicator, gpus: int, *, one_core
         device = options.device
         if ranks.size > 1:
             device = device_of_rank(backends.backend_class(options.backend).devices(), device, ranks.local_rank)
-        return kept.take(options.backend, device, options.cores)
+        return kept.take(options.backend, device, options.cores, options.compiler)
     if options.cores is not None:
-        return kept.take(backend_for("cores"), None, options.cores)
+        return kept.take(backend_for("cores"), None, options.cores, options.compiler)
     if one_core:
-        return kept.take(backend_for("core"))
+        return kept.take(backend_for("core"), compiler=options.compiler)
     return select_automatic_device(options, ranks, gpus)
 
 
@@ -93,18 +93,18 @@ def select_automatic_device(options: Options, ranks: Communicator, gpus: int) ->
     number, device = ranks.local_rank, options.device
     name = select_best_backend(ranks.size, number, gpus)
     if number >= gpus:
-        return kept.take(name, None)
+        return kept.take(name, compiler=options.compiler)
     try:
         if ranks.size > 1:
             own = [device.index for device in backends.backend_class(name).devices() if device.kind == "gpu"]
             if number >= len(own):
                 raise backends.Unavailable(f"{name}: found {len(own)} GPUs, none for rank {number} of this host")
             device = own[number]
-        return kept.take(name, device)
+        return kept.take(name, device, compiler=options.compiler)
     except backends.Unavailable as error:
         name = select_best_backend(ranks.size, number, 0)
         print_note(f"{error}; {name} instead")
-        return kept.take(name, None)
+        return kept.take(name, compiler=options.compiler)
 
 
 def device_of_rank(devices: Sequence[DeviceInfo], device: str, local_rank: int) -> str:

@@ -47,9 +47,11 @@ class RunRecorder:
     def execution(self) -> dict[str, Any]:
         """Execution settings, which affect only the speed: the same work has the same hash under all of them.
 
-        `pin_cores` is present only if it is not the default.
+        `pin_cores` is present only if it is not the default, `compiler` only on devices with a choice.
         """
-        apart = {"pin_cores": True} if self.options.pin_cores else {}
+        apart: dict[str, Any] = {"pin_cores": True} if self.options.pin_cores else {}
+        if compiler := self.run.search.backend.device.compiler:
+            apart["compiler"] = compiler
         return {**apart, **self.options.deciding("execution"), **self.workload.execution(self.run)}
 
     @functools.cached_property

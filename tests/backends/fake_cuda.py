@@ -6,18 +6,19 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from backends.cpu.host_memory import host_buffer
 from backends.cuda.backend import CudaBackend
-from backends.cuda.compiler import CudaExecutable
-from backends.device import Buffer, Capabilities, DeviceInfo
+from backends.cuda.compiler import NUMBA_WORDS, POINTER_WORDS, CudaExecutable
+from backends.device import Capabilities, DeviceInfo
 from core.lang import reference_interpreter, tree
 
-DEVICE = DeviceInfo("0", "a GPU that is none", "fake", 1 << 30, 2, "gpu")
+DEVICE = DeviceInfo("0", "a GPU that is none", "fake", 1 << 30, 2, "gpu", compiler="numba")
+ARRAY_WORDS = {"numba": NUMBA_WORDS, "nvrtc": POINTER_WORDS}
 MS_A_LAUNCH = 2.0
 
 
 class Status(IntEnum):
     SUCCESS = 0
+    CUDA_ERROR_OUT_OF_MEMORY = 2
     ERROR_INVALID_VALUE = 1
 
 
@@ -28,12 +29,30 @@ def words_at(address, count):
 class FakeDriver:
     """Driver calls of `backends.cuda.backend`; queued work completes at once, and takes time on a made-up clock."""
 
-    def __init__(self):
+    def __init__(self, array_words):
+        self.array_words = array_words
+        self.memory = {}
         self.clock = 0.0
         self.events = 0
         self.launches = []
         self.captured = None
         self.calls = []
+
+    def cuMemAlloc(self, size):  # noqa: N802
+        if size > DEVICE.memory_bytes:
+            return Status.CUDA_ERROR_OUT_OF_MEMORY, None
+        memory = (ctypes.c_uint64 * -(-size // 8))()
+        self.memory[ctypes.addressof(memory)] = memory, size
+        return Status.SUCCESS, ctypes.addressof(memory)
+
+    def cuMemHostAlloc(self, size, flags):  # noqa: N802
+        return self.cuMemAlloc(size)
+
+    def cuMemFree(self, address):  # noqa: N802
+        del self.memory[address]
+        return (Status.SUCCESS,)
+
+    cuMemFreeHost = cuMemFree  # noqa: N815
 
     def cuEventCreate(self, flags):  # noqa: N802
         self.events += 1
@@ -70,33 +89,37 @@ class FakeDriver:
             return (Status.ERROR_INVALID_VALUE,)
         assert (y, z, ly, lz, extra) == (1, 1, 1, 1, 0) and stream == "kernels"
         assert (lanes, shared) == (program.team_size, tree.shared_bytes(program))
-        values = arguments_at(program, parameters)
+        values = self.arguments_at(program, parameters)
 
         def run():
             self.clock += MS_A_LAUNCH
-            reference_interpreter.run(program, x, values, False)
+            self.execute(program, x, values)
 
         self.launches.append((program.kernel.name, x))
         run() if self.captured is None else self.captured.append(run)
         return (Status.SUCCESS,)
 
+    def execute(self, program, teams, values):
+        reference_interpreter.run(program, teams, values, False)
 
-def arguments_at(program, parameters):
-    """Read a program's arguments behind the addresses of its parameters, as a kernel of numba does."""
-    kinds = list(program.kernel.parameters.values())
-    places = iter(words_at(parameters, sum(7 if isinstance(k, tree.ArrayType) else 1 for k in kinds)))
-    values = []
-    for kind in kinds:
-        if isinstance(kind, tree.ArrayType):
-            owner, parent, items, size, address, shape, stride = (words_at(next(places), 1)[0] for _ in range(7))
-            dtype = kind.element.dtype
-            assert (owner, parent, shape, size, stride) == (0, 0, items, dtype.itemsize, dtype.itemsize)
-            memory = (ctypes.c_uint8 * (items * size)).from_address(address)
-            values.append(np.frombuffer(memory, dtype))
-        else:
-            number = np.frombuffer((ctypes.c_uint8 * kind.dtype.itemsize).from_address(next(places)), kind.dtype)[0]
-            values.append(kind(number.item()) if kind.kind in "iu" else number)
-    return values
+    def arguments_at(self, program, parameters):
+        """Read a program's arguments behind the addresses of its parameters, as a kernel of the compiler does."""
+        kinds = list(program.kernel.parameters.values())
+        words_of_array = [self.array_words if isinstance(kind, tree.ArrayType) else 1 for kind in kinds]
+        places = iter(words_at(parameters, sum(words_of_array)))
+        values = []
+        for kind, count in zip(kinds, words_of_array, strict=True):
+            if isinstance(kind, tree.ArrayType):
+                words = [words_at(next(places), 1)[0] for _ in range(count)]
+                address, dtype = words[4 if count == NUMBA_WORDS else 0], kind.element.dtype
+                memory, size = self.memory[address]
+                items = size // dtype.itemsize
+                assert count == POINTER_WORDS or words == [0, 0, items, dtype.itemsize, address, items, dtype.itemsize]
+                values.append(np.frombuffer(memory, dtype, items))
+            else:
+                number = np.frombuffer((ctypes.c_uint8 * kind.dtype.itemsize).from_address(next(places)), kind.dtype)[0]
+                values.append(kind(number.item()) if kind.kind in "iu" else number)
+        return values
 
 
 class FakeStream:
@@ -129,36 +152,28 @@ class FakeGraph:
 
 
 class FakeCuda(CudaBackend):
-    def __init__(self):
-        super().__init__(DEVICE)
+    def __init__(self, device=DEVICE):
+        super().__init__(device)
+
+    @classmethod
+    def devices(cls):
+        return [DEVICE]
 
     def select(self, index):
         return Capabilities(1024, 48 << 10, 2, 2048)
 
     def begin(self, index):
-        self.driver = FakeDriver()
+        self.driver = FakeDriver(ARRAY_WORDS[self.device.compiler])
         self.core_stream = FakeStream(self.driver)
         self.stream, self.copies = "kernels", "copies"
         self.unused_marks = []
         self.waits = 0
         self.programs = []
 
-    def allocate(self, shape, dtype):
-        buffer = host_buffer(max(1, int(np.prod(shape))), dtype)
-        view = Buffer(buffer.handle, (shape,) if isinstance(shape, int) else tuple(shape), dtype)
-        view.address = int(buffer.handle.ctypes.data)
-        return view
-
     def link(self):
         """Return None: ranks communicate through the host."""
 
-    def host_array(self, count, dtype):
-        return np.empty(count, dtype)
-
     def compile(self, program):
         self.programs.append(program)
-        named = SimpleNamespace(name=program.kernel.name)
-        return CudaExecutable(named, program.team_size, tree.shared_bytes(program), program)
-
-    def most_lanes(self, executable):
-        return 1024
+        shared, words = tree.shared_bytes(program), self.driver.array_words
+        return CudaExecutable(program.kernel.name, program, program.team_size, shared, array_words=words)

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from core.lang import barrier, clz, lane, local_array, max, min, mulhi, team_count, team_rank, team_size, unroll
+from core.lang import barrier, clz, exp, lane, local_array, log, max, min, mulhi, pow, team_count, team_rank, team_size
 from core.lang.bundles import Row, Rows, bundle
 from core.lang.decorators import function, kernel
-from core.lang.intrinsics import atomic_add, atomic_cas, atomic_max, atomic_min, popcount, set_bits, shared_array, sqrt
+from core.lang.intrinsics import (
+    atomic_add,
+    atomic_cas,
+    atomic_max,
+    atomic_min,
+    popcount,
+    set_bits,
+    shared_array,
+    sqrt,
+    unroll,
+)  # fmt: skip
 from core.lang.library import philox, random_below, team_max, team_min, team_sum
 from core.lang.types import Array, Const, Generic, boolean, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64
 
@@ -341,3 +351,41 @@ def bits(words: Array[u64], n: i32, digits: Array[u64], steps: Array[i32]):
                     break
                 total += b * 8 + c
         steps[w] = total
+
+
+# --- words of a dialect ---
+
+LOWEST = -(2**63)
+NONE, MOST = float("nan"), float("inf")
+
+
+@kernel
+def differences(x: Array[f32], y: Array[f64]):
+    """NVVM has no difference with a rounding mode: it adds the negated number."""
+    x[0] = x[1] - f32(0.5) * x[0]
+    y[0] = y[1] - 0.5 * y[0]
+
+
+@kernel
+def counts(x: Array[T], found: Array[i32]):
+    found[0] = popcount(x[0])
+    found[1] = clz(x[1])
+    x[2] = mulhi(x[2], x[3])
+
+
+@kernel
+def float_words(x: Array[T], y: Array[i64]):
+    x[0] = exp(x[0]) + log(x[1])
+    x[1] = pow(x[1], abs(x[2]))
+    x[2] = T(NONE) if x[0] < x[1] else T(-MOST)
+    y[0] = y[0] + LOWEST if y[0] >= 0 else abs(y[0])
+
+
+@kernel
+def packed(out: Array[f64]):
+    first = shared_array(5, u8)
+    second = shared_array(3, f64)
+    third = shared_array(9, i16)
+    first[lane()], second[lane()], third[lane()] = u8(1), 2.0, i16(3)
+    barrier()
+    out[lane()] = second[0] + f64(first[1]) + f64(third[2])

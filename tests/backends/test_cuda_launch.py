@@ -7,18 +7,17 @@ import pytest
 
 from backends.cuda.backend import REPETITIONS
 from backends.cuda.memory import STAGED_BYTES
+from backends.device import OutOfMemory
 from tests.backends import kernels
-from tests.backends.fake_cuda import MS_A_LAUNCH, FakeCuda
+from tests.backends.fake_cuda import DEVICE, MS_A_LAUNCH, FakeCuda
+from tests.backends.ptx import ptx
 from tests.backends.test_conformance import CASES, INTEGERS, after, of_all_types, replayed, same
-from tests.backends.test_cuda_without_gpu import ptx  # noqa: F401
 from tests.backends.test_launch_cache import store
 
-pytest.importorskip("numba_cuda")
 
-
-@pytest.fixture
-def gpu():
-    return FakeCuda()
+@pytest.fixture(params=["numba", "nvrtc"])
+def gpu(request):
+    return FakeCuda(DEVICE._replace(compiler=request.param))
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -28,18 +27,19 @@ def test_the_driver_gets_what_kernels_need(gpu, name):
             same(*CASES[name](gpu, team_size))
 
 
-def test_a_kernel_has_the_parameters_that_a_launch_packs(ptx, gpu):  # noqa: F811
-    """The sizes of all, and of an array's seven only its address."""
+def test_a_kernel_has_the_parameters_that_a_launch_packs(gpu):
+    """The sizes of all, and of an array's seven of numba only its address."""
     arrays = [gpu.allocate(4, t) for t in (*INTEGERS, np.float32, np.float64)]
     launch = gpu.bind(kernels.elements, 1, 32, (*arrays, *of_all_types(0), 4))
-    text = ptx(launch.executable.function, (9, 0))
+    program, words = launch.executable.function, launch.executable.array_words
+    text = ptx(gpu.device.compiler, program)
     head = text[text.index(".entry") : text.index("{", text.index(".entry"))]
     widths = [int(width) for width in re.findall(r"\.param \.[usbf](\d+) ", head)]
-    expected = [64] * 70 + [8 * number.dtype.itemsize for number in launch.arguments[10:]]
-    assert widths == expected
+    numbers = [8 * number.dtype.itemsize for number in launch.arguments[10:]]
+    assert widths == [64] * 10 * words + numbers
     assert len(gpu.pack(launch, []).pointers) == len(widths)
     read = {int(k) for k in re.findall(r"ld\.param\S*\s+%\w+, \[\w+_param_(\d+)\]", text)}
-    assert read == {*range(4, 70, 7), *range(70, 81)}
+    assert read == {*range(4 if words == 7 else 0, 10 * words, words), *range(10 * words, len(widths))}
 
 
 def test_a_sequence_is_graphs_of_packed_launches(gpu):
@@ -85,3 +85,15 @@ def test_a_launch_that_the_driver_refuses_says_which(gpu):
     values = gpu.upload(np.zeros(1, np.int32))
     with pytest.raises(RuntimeError, match="store: CUDA driver error ERROR_INVALID_VALUE"):
         gpu.launch(store, 65_536, 1, 1, 0, values)
+
+
+def test_memory_is_freed_with_its_last_reference_and_refused_if_there_is_too_little(gpu):
+    before = len(gpu.driver.memory)
+    values, host = gpu.allocate((3, 5), np.int16), gpu.host_array(7, np.float32)
+    assert host.shape == (7,) and len(gpu.driver.memory) == before + 2
+    del values, host
+    assert len(gpu.driver.memory) == before
+    with pytest.raises(OutOfMemory, match="^2,147,483,648 bytes do not fit a GPU that is none$"):
+        gpu.allocate(1 << 29, np.int32)
+    with pytest.raises(OutOfMemory, match="^2147483648 elements of uint8 cannot be page-locked$"):
+        gpu.host_array(1 << 31, np.uint8)

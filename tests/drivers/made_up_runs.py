@@ -29,7 +29,7 @@ KINDS = {"cpu": "core", "python": "core", "cuda": "gpu"}
 
 def device(backend, kind="", index="0", **more):
     row = {"usable": True, "reason": "", "is_reference": backend == "python", "same_as": ""}
-    row |= {"takes_cores": False, "compute_units": 2}
+    row |= {"takes_cores": False, "compute_units": 2, "compiler": ""}
     kind = kind or KINDS.get(backend, "cores")
     return SimpleNamespace(**{"backend": backend, "device": index, "name": "stub device", "kind": kind, **row, **more})
 
@@ -53,7 +53,8 @@ def record_of(case, seed):
         "instance": case.task.problem.name,
         "instance_sha256": case.task.problem.sha256,
         "parameters": options.deciding("work"),
-        "execution": options.deciding("execution"),
+        "execution": options.deciding("execution")
+        | ({"compiler": configuration.compiler} if configuration.compiler else {}),
         "backend": configuration.backend,
         "device": configuration.recorded,
         "device_kind": configuration.kind,

@@ -86,6 +86,15 @@ def test_records_of_other_work_or_machines_do_not_count_and_stay_where_they_are(
     assert "eeee" not in (tmp_path / "compare-ihc.md").read_text()
 
 
+def test_a_run_names_its_compiler_and_finds_no_record_of_another(compare):
+    started = []
+    for compiler in ("numba", "nvrtc", "numba", "nvrtc"):
+        assert compare("--ranks", devices=[BOTH[0], device("cuda", compiler=compiler)], started=started) == 0
+    assert [one.configuration.compiler for one in started] == ["", "numba", "nvrtc"]
+    assert "--compiler" not in started[0].command()
+    assert " ".join(started[2].command()).count("--backend cuda --device 0 --compiler nvrtc") == 1
+
+
 def test_records_that_may_be_of_other_sources_are_taken_with_a_note(compare, monkeypatch, capsys):
     monkeypatch.setattr("reports.records.environment.project_commit", lambda: "abc+changes")
     compare("--ranks", devices=BOTH[:1])

@@ -150,7 +150,7 @@ def test_auto_is_a_gpu_of_ones_own_else_a_core_of_many_ranks_else_all_cores(monk
     ("visible", "count"), [(None, 2), ("", 0), ("-1", 0), ("1", 1), ("0,1", 2), ("0,1,2", 2), ("GPU-1a-2b", 1)]
 )
 def test_gpus_are_counted_by_their_device_files(tmp_path, monkeypatch, visible, count):
-    pytest.importorskip("numba_cuda")
+    pytest.importorskip("cuda.core")
     for name in ("nvidia0", "nvidia1", "nvidiactl", "nvidia-uvm"):
         (tmp_path / name).touch()
     if visible is None:
@@ -163,7 +163,7 @@ def test_gpus_are_counted_by_their_device_files(tmp_path, monkeypatch, visible, 
 def test_a_gpu_that_does_not_work_is_named_and_the_cpu_taken(monkeypatch, capsys):
     import backends
 
-    def take(name, device):
+    def take(name, device=None, **more):
         if name == "cuda":
             raise backends.Unavailable("cuda: the driver is too old")
         return name

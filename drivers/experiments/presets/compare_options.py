@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
+from backends import COMPILER_VARIABLE
 from core.errors import UserError, did_you_mean
 from core.program_parser import invocation
 from drivers.experiments.options import OWN_OPTIONS, PlanParser, add_core_options, add_plan_options
@@ -19,6 +20,7 @@ DEFAULT_WORKLOAD = "ihc"
 REPLACEMENTS = {
     "--backend": "expected --backends",
     "--device": "expected --backends, which runs all devices of a backend",
+    "--compiler": f"expected {COMPILER_VARIABLE}=nvrtc or numba in the environment",
     "--record": "expected --out, the folder of reports and records",
 }
 MEASURE_S = 6.0

@@ -153,14 +153,18 @@ def as_function(key, body):
     return f"@function\ndef {key.replace(' ', '_')}({PARAMETERS}):\n{rows}\n"
 
 
+def everything(folder):
+    """Return a kernel with all statements of RESULTS; each stores its values from eight times its position on."""
+    text = HEADER + "".join(as_function(key, body) for key, (body, _) in RESULTS.items())
+    calls = "".join(f"    {key}({PASSED}{8 * k})\n" for k, key in enumerate(RESULTS))
+    return loaded(folder, text + f"@kernel\ndef everything({PARAMETERS}):\n{calls}").everything
+
+
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory):
     """Values of all statements of RESULTS, by the interpreter and by machine code in one kernel."""
-    text = HEADER + "".join(as_function(key, body) for key, (body, _) in RESULTS.items())
-    calls = "".join(f"    {key}({PASSED}{8 * k})\n" for k, key in enumerate(RESULTS))
-    text += f"@kernel\ndef everything({PARAMETERS}):\n{calls}"
-    module = loaded(tmp_path_factory.mktemp("page"), text)
-    return {kind.name: run(kind, module.everything) for kind in (PythonBackend, CpuBackend)}
+    kernel = everything(tmp_path_factory.mktemp("page"))
+    return {kind.name: run(kind, kernel) for kind in (PythonBackend, CpuBackend)}
 
 
 def run(kind, kernel, team_size=1, teams=1):
