@@ -30,6 +30,7 @@ OTHER_PROGRAMS = {
     "overview": ConsoleProgram("run the papers' workloads on every device, some seconds each", "drivers.overview"),
     "reproduce": ConsoleProgram("run a paper's tables and figures, next to the published ones", "drivers.reproduce"),
     "bench": ConsoleProgram("measure the speeds of the project's benchmark cases", "drivers.bench"),
+    "verify": ConsoleProgram("run the work of records again, and compare results", "drivers.verify"),
     "report": ConsoleProgram("make reports and tables from records, without running anything", "reports"),
     "check": ConsoleProgram("check the functions of a user-defined problem in FILE.py", "drivers.check"),
     "fetch": ConsoleProgram("download the instances of a collection or a paper", "core.instances", ("fetch",)),
