@@ -42,6 +42,7 @@ COMPARED = re.compile(r"^(<!-- reports/gallery/readme\.jsonl -->\n```text\n).*?(
 OVERVIEW = re.compile(
     r"^(<!-- reports/gallery/overview\.jsonl: (?P<names>[\w ]+?) -->\n\n)(?:[^|\n].*\n\n)?(?:\|.*\n)*", re.MULTILINE
 )
+WORKS = re.compile(r"^(<!-- reports/gallery: works -->\n\n)(?:\|.*\n)*", re.MULTILINE)
 """Parts of a page that come from records."""
 DEVICE = "your processor"
 """Name of the processor on the pages, on every machine."""
@@ -157,7 +158,8 @@ def from_records(text: str) -> str:
 
     A text block below `<!-- reports/gallery/readme.jsonl -->` has what `onekernel compare` prints below the proof.
     Below `<!-- reports/gallery/overview.jsonl: NAME ... -->` are the machine and the rows of these workloads on the
-    first host. Without records nothing changes.
+    first host. Below `<!-- reports/gallery: works -->` are all works with their hashes. Without records nothing
+    changes.
     """
     from reports.pages import comparison, overview
     from reports.rates import rate_sections
@@ -176,7 +178,28 @@ def from_records(text: str) -> str:
             return f"{found[1]}{where}:\n\n{replace(table, rows=kept)}\n"
 
         text = OVERVIEW.sub(rows, text)
-    return text
+    return WORKS.sub(lambda found: found[1] + works_of_gallery(), text) if WORKS.search(text) else text
+
+
+def works_of_gallery() -> str:
+    """Return a table of the gallery's works: file, work, backends that did it, and the hash."""
+    from reports.records.files import group_by, load
+    from reports.text.tables import TextTable
+
+    rows = []
+    for path in sorted(GALLERY.glob("*.jsonl")):
+        for same in group_by(load(path), lambda one: [one.workload, one.instance_sha256, one.parameters, one.seed]):
+            asked = [
+                f"{name} {value}" for name, value in same[0].details["options"].items() if name in same[0].parameters
+            ]
+            rows.append((path.stem, ", ".join([f"{same[0].workload} {same[0].instance}", *asked]), same))
+    columns = {
+        "records": lambda row: row[0],
+        "work": lambda row: row[1],
+        "by": lambda row: ", ".join(sorted({one.backend for one in row[2]})),
+        "hash": lambda row: f"`{row[2][0].hash}`",
+    }
+    return f"{TextTable.of('', rows, columns)}\n"
 
 
 def renew(page: Path) -> None:

@@ -25,6 +25,7 @@ OTHER_PROGRAMS = {
     "overview": ConsoleProgram("run the papers' workloads on every device, some seconds each", "drivers.overview"),
     "reproduce": ConsoleProgram("run a paper's tables and figures, next to the published ones", "drivers.reproduce"),
     "bench": ConsoleProgram("measure the speeds of the project's benchmark cases", "drivers.bench"),
+    "verify": ConsoleProgram("run the work of records again, and compare results", "drivers.verify"),
     "report": ConsoleProgram("make reports and tables from records, without running anything", "reports"),
     "fetch": ConsoleProgram("download the instances of a collection or a paper", "core.instances", ("fetch",)),
     "instances": ConsoleProgram("list the instances on this machine, or show one", "core.instances"),

@@ -54,11 +54,15 @@ SEARCH = OptionGroup("search", decides="work")
 class KnapsackOptions(DpOptions, takes="Knapsack"):
     """Options of the knapsack problem; those of the instance or the search are None by default.
 
-    `--instance` takes only files, since a generated instance has separate options.
+    `--instance` takes files, and names of generated instances, whose parts are options too.
     """
 
     instance: str | None = option(
-        None, "instance file; FILE:2: its second; FILE:weight-value: weights first (default: generated)", NAME, "NAME"
+        None,
+        "instance file; FILE:2: its second; FILE:weight-value: weights first; or the name of a generated one, such as "
+        "paper:1500:50000:seed=0 (default: generated)",
+        NAME,
+        "NAME",
     )
     items: int | None = GENERATED.option(None, f"number of items ({ITEMS})", positive, "N")
     capacity: int | None = GENERATED.option(

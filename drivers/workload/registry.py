@@ -10,7 +10,7 @@ from typing import Any
 from core.errors import UserError, did_you_mean, shown
 from drivers.workload.declaration import Workload
 
-OTHER_PROGRAMS = ("compare", "console", "overview", "reproduce")
+OTHER_PROGRAMS = ("compare", "console", "overview", "reproduce", "verify")
 ORDER = ("ihc", "aco", "qap", "ppp", "tsp", "weierstrass", "exact", "heldkarp", "lcs", "knapsack")
 """The project's own workloads in the order of lists; others follow."""
 _MODULES = sorted(path.stem for path in Path(__file__).parents[1].glob("[!_]*.py"))

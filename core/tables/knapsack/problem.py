@@ -30,6 +30,8 @@ RANGE = 1000
 """Pisinger's R: the largest number drawn in most of his classes."""
 MOST_RANGE = 10_000_000
 PAPER = "paper"
+GENERATED_NAME = r"([a-z-]+):(\d{1,8})(?::(\d{1,12}))?:seed=(\d{1,20})(?::range=(\d{1,9}))?"
+"""Name of a generated instance: class, items, capacity, seed, range."""
 CLASSES = (
     PAPER,
     "uncorrelated",
@@ -217,11 +219,15 @@ _NUMBER, _ITEM = {"number": (0, MOST_ITEMS)}, {"value": (0, LARGEST), "weight": 
 def load(spec: str | Knapsack, data: str | os.PathLike | None = None) -> Knapsack:
     """Return an instance, or that of a file, at a path or in ``data``, unpacked if its name ends in .gz.
 
-    FILE:2 is the second instance of the file, and FILE:weight-value a file with the weights first (see `parse`). Raises
-    `InstanceError` if there is no such file, or it is invalid.
+    A generated instance has a name such as `paper:1500:50000:seed=0`. FILE:2 is the second instance of the file, and
+    FILE:weight-value a file with the weights first (see `parse`). Raises `InstanceError` if there is no such file, or
+    it is invalid.
     """
     if isinstance(spec, Knapsack):
         return spec
+    if drawn := re.fullmatch(GENERATED_NAME, spec):
+        capacity = int(drawn[3]) if drawn[3] else None
+        return generate(drawn[1], int(drawn[2]), capacity, int(drawn[4]), int(drawn[5] or RANGE))
     file, _, part = spec.rpartition(":")
     is_whole = os.path.isfile(spec) or not (part in ORDERS or re.fullmatch("[0-9]{1,9}", part))
     return READER.load(spec, data) if is_whole else READER.load(file, data, part=part)

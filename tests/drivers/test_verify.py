@@ -1,0 +1,52 @@
+"""`onekernel verify`: the work of records again, on any device here."""
+
+import json
+
+import pytest
+
+from core.errors import UserError
+from drivers import verify
+from drivers.ihc import main as ihc
+from drivers.knapsack import main as knapsack
+
+CLIMBS = ["--instance", "uniform:20:seed=1", "--climbers", "30", "--backend", "cpu", "-q"]
+ITEMS = ["--items", "12", "--capacity", "60", "--backend", "cpu", "-q"]
+
+
+@pytest.fixture
+def recorded(tmp_path):
+    file = tmp_path / "records.jsonl"
+    for program, words in ((ihc, CLIMBS), (ihc, [*CLIMBS, "--backend", "threads"]), (knapsack, ITEMS)):
+        assert program([*words, "--record", str(file)]) == 0
+    return file
+
+
+def changed(file, row, **values):
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    lines[row] |= values
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def test_work_of_several_records_is_run_once_and_confirmed(recorded, capsys):
+    capsys.readouterr()
+    assert verify.main([str(recorded), "--backend", "threads"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ["ihc", "knapsack"]
+    assert all("confirmed" in line for line in lines)
+
+
+@pytest.mark.parametrize("values", [{"hash": "0123456789abcdef"}, {"best_cost": 1}])
+def test_a_record_with_another_result_differs(recorded, capsys, values):
+    changed(recorded, 1, **values)
+    assert verify.main([str(recorded)]) == 1
+    assert f"{recorded}:2" in capsys.readouterr().out
+
+
+def test_a_row_is_verified_on_its_own(recorded, capsys):
+    changed(recorded, 0, hash="0123456789abcdef")
+    capsys.readouterr()
+    assert verify.main([str(recorded), "3"]) == 0
+    assert capsys.readouterr().out.startswith("knapsack paper:12:60:seed=0")
+    assert verify.main([str(recorded), "1"]) == 1
+    with pytest.raises(UserError, match="row 4: .* has 3 records"):
+        verify.main([str(recorded), "4"])
