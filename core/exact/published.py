@@ -11,8 +11,8 @@ from core.run.devices import ComputeDevice, DeviceLimits, Ranks
 DEPTH = 7
 """Cities in an item, of eleven cities or more: the nodes "at the tree depth of 6" below the root, city 0.
 
-The text leaves open whether city 0 counts. With six cities the largest item of gr17 has 4.7 times as many nodes
-(296,710 over 63,056, counted with the optimum as incumbent), and an H200 then took longer than the thesis' Titan V.
+The text leaves open whether city 0 counts. With six cities the largest item of gr17 has 4.4 times as many nodes
+(171,112 over 39,075, counted with the optimum as incumbent), and all lanes wait for it.
 """
 TEAM_SIZE, FEWEST_LANES = 64, 32
 """Lanes of a team of a wide device; fewer where a compute unit would get none."""
