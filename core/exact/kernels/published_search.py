@@ -203,10 +203,7 @@ def tsp(
     while level >= items.depth:
         tours = 0
         for _ in range(items.patience):
-            after = 0
-            longer = 0
-            rest_after = 0
-            is_found = False
+            after, longer, rest_after, is_found = 0, 0, 0, False
             while not is_found and untried != 0:
                 after = lowest(untried)
                 untried = untried & (untried - 1)
