@@ -143,7 +143,7 @@ class Enumeration(ItemSearch):
         self.waiting = np.zeros((0, ROW), np.uint8)
         """Records that wait on the host."""
         if bounded:
-            self.root_bound = int(self.reduced.shortest + distances[0][1:].min())
+            self.root_bound = self.reduced.shortest
 
     def choose_depth(self, least_items: int) -> None:
         """Take the given depth, or the least, at most n - 4, that makes at least ``least_items`` items."""
@@ -291,10 +291,9 @@ def reduced_by_shortest(distances: np.ndarray) -> ReducedDistances:
     shortest = (distances + np.diag(np.full(n, END, np.int64))).min(axis=1)
     lengths = np.zeros((n, ROW), np.int32)
     lengths[:, :n] = distances - shortest
-    lengths[:, 0] = distances[:, 0]
     np.fill_diagonal(lengths, 0)
     ordered = np.full((n, ROW), END, np.int32)
     for city in range(n):
         following = [j for j in range(1, n) if j != city]
         ordered[city, : len(following)] = np.sort((lengths[city, following] << 5) | np.array(following))
-    return ReducedDistances(lengths, ordered, n, int(shortest[1:].sum()))
+    return ReducedDistances(lengths, ordered, n, int(shortest.sum()))

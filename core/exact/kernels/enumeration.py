@@ -2,9 +2,9 @@
 
 A lane takes items from a worklist. An item is a sequence of the first cities, decoded from its number by modulo, and
 all tours that begin with it are explored depth first. The thesis' bound is the length so far plus the shortest edge of
-every unvisited city. Here it is the length itself: an edge from i to j counts d(i, j) - shortest(j), and the length
-starts with the sum of all shortest edges. Children come by ascending length, so the first that is too long ends the
-row.
+every unvisited city and of city 0, to which the tour returns. Here it is the length itself: an edge from i to j counts
+d(i, j) - shortest(j), and the length starts with the sum of all shortest edges. Children come by ascending length, so
+the first that is too long ends the row.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ class ReducedDistances:
     Attributes
     ----------
     lengths : Array, n * 32
-        From i to j at i * 32 + j: d(i, j) - shortest(j), but d(i, 0) to city 0.
+        From i to j at i * 32 + j: d(i, j) - shortest(j).
     ranked : Array, n * 32
         For each city the others but city 0 as length << 5 | city, ascending, then `END`.
     n
         Number of cities.
     shortest
-        Sum of the shortest edges of all cities but city 0.
+        Sum of the shortest edges of all cities.
     """
 
     lengths: Array[i32]

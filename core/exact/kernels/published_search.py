@@ -2,7 +2,8 @@
 
 An item is a sequence of the first cities, decoded from its number by modulo. Its lane explores all tours that begin
 with it, in the order of the cities' numbers. It skips a partial tour if its length plus the shortest edges of all
-unvisited cities exceed the incumbent. `core.exact.kernels.enumeration` is the suite's own form.
+unvisited cities, and of city 0, to which the tour returns, exceed the incumbent. `core.exact.kernels.enumeration` is
+the suite's own form.
 """
 
 from __future__ import annotations
@@ -26,27 +27,37 @@ class Distances:
 
 @bundle
 class WorklistItems:
-    """Items ``begin`` to ``end`` - 1 of a launch.
+    """Items of a launch, the last of them ``end`` - 1.
 
     Attributes
     ----------
+    ticket : Array, 1
+        First item that no team has taken.
+    chunk
+        Items that a team takes at a time: one for each lane of a wide device.
     depth
         Cities in an item, city 0 included; at most n - 4.
     patience
         Steps, at most 2^29, after which a lane reads the incumbent and adds its counts of 32 bits to those of its team.
     """
 
-    begin: u64
+    ticket: Array[u64]
     end: u64
+    chunk: i32
     depth: i32
     patience: i32
 
 
 @bundle
 class TeamDistances(Distances):
-    """Shared memory of a team: a copy of the distances, and the number of its nodes of each depth."""
+    """Shared memory of a team.
+
+    A copy of the distances, the number of nodes of each depth, the first item, and the incumbent when it was taken.
+    """
 
     nodes: Array[u64]
+    first: Array[u64]
+    limit: Array[i32]
 
 
 @function
@@ -167,63 +178,68 @@ def tsp(
 ):
     """Explore the tours that begin with an item's cities: the thesis' recursion, with a stack of its levels.
 
-    ``path`` has the visited cities, ``untried[level]`` the untried ones after the first ``level``.
+    ``path`` has the visited cities, ``untried`` the untried ones after them, and ``stack[level]`` those after the first
+    ``level`` only.
     """
     n = team.n
     path = local_array(ROW, u8)
-    untried = local_array(ROW, u32)
+    stack = local_array(ROW, u32)
     explored = local_array(ROW, u32)
-    for k in range(ROW):
-        explored[k] = u32(0)
     level = items.depth
     unvisited = decoded(item, level, n, path)
     city = i32(path[level - 1])
     length = path_length(level, path, team)
-    rest = sum_of_shortest(unvisited, team)
-    limit = incumbent(search, counting)
-    untried[level] = unvisited
+    rest = sum_of_shortest(unvisited | singleton(0), team)
+    limit = team.limit[0]
+    if not bounded or length + rest <= limit:
+        limit = incumbent(search, counting)
+    untried = unvisited
     if bounded and length + rest > limit:
         level = 0
     else:
+        for k in range(ROW):
+            explored[k] = u32(0)
         explored[level] += 1
     while level >= items.depth:
         tours = 0
         for _ in range(items.patience):
-            if untried[level] == 0:
+            after, longer, rest_after, is_found = 0, 0, 0, False
+            while not is_found and untried != 0:
+                after = lowest(untried)
+                untried = untried & (untried - 1)
+                longer = length + distance_between(city, after, team)
+                rest_after = rest - team.shortest[after]
+                is_found = not bounded or longer + rest_after <= limit
+            if not is_found:
                 level -= 1
                 if level < items.depth:
                     break
                 after = i32(path[level])
                 city = i32(path[level - 1])
+                untried = stack[level]
                 unvisited = unvisited | singleton(after)
                 length -= distance_between(city, after, team)
                 rest += team.shortest[after]
             else:
-                after = lowest(untried[level])
-                untried[level] = untried[level] & (untried[level] - 1)
-                longer = length + distance_between(city, after, team)
-                rest_after = rest - team.shortest[after]
-                if not bounded or longer + rest_after <= limit:
-                    path[level] = u8(after)
-                    explored[level + 1] += 1
-                    others = unvisited ^ singleton(after)
-                    if level + 1 < (n - 3 if unrolled else n):
-                        level += 1
-                        untried[level] = others
-                        unvisited, length, rest, city = others, longer, rest_after, after
-                    else:
-                        whole = (
-                            tsp3(after, others, longer, team) if unrolled else longer + distance_between(after, 0, team)
-                        )
-                        if whole == limit if counting else whole < limit:
-                            count = 1
-                            if unrolled:
-                                count = end_of_path(others, longer, whole, team, path)
-                            if counting:
-                                tours += count
-                            else:
-                                keep_tour(whole, n, path, best)
-                                limit = lower_limit(whole, search)
+                path[level] = u8(after)
+                explored[level + 1] += 1
+                others = unvisited ^ singleton(after)
+                if level + 1 < (n - 3 if unrolled else n):
+                    stack[level] = untried
+                    level += 1
+                    untried = others
+                    unvisited, length, rest, city = others, longer, rest_after, after
+                else:
+                    whole = tsp3(after, others, longer, team) if unrolled else longer + distance_between(after, 0, team)
+                    if whole == limit if counting else whole < limit:
+                        count = 1
+                        if unrolled:
+                            count = end_of_path(others, longer, whole, team, path)
+                        if counting:
+                            tours += count
+                        else:
+                            keep_tour(whole, n, path, best)
+                            limit = lower_limit(whole, search)
         limit = incumbent(search, counting)
         if tours > 0:
             atomic_add(search.counted, 0, u64(tours))
@@ -242,7 +258,7 @@ def search_items(
     counting: Const[boolean],
     unrolled: Const[boolean],
 ):
-    """Explore items, one by each lane, or several if there are fewer lanes.
+    """Explore items, one by each lane; then the team takes the next ones, as a GPU starts the next block of a launch.
 
     Parameters
     ----------
@@ -258,18 +274,32 @@ def search_items(
         Add the last three cities by `tsp3`, `tsp2` and `tsp1`, without the bound.
     """
     n = distances.n
-    team = TeamDistances(shared_array(ROW * ROW, i32), shared_array(ROW, i32), n, shared_array(ROW, u64))
+    team = TeamDistances(
+        shared_array(ROW * ROW, i32),
+        shared_array(ROW, i32),
+        n,
+        shared_array(ROW, u64),
+        shared_array(1, u64),
+        shared_array(1, i32),
+    )
     for k in range(lane(), n * n, team_size()):
         team.lengths[k] = distances.lengths[k]
     for k in range(lane(), n, team_size()):
         team.shortest[k] = distances.shortest[k]
         team.nodes[k] = u64(0)
-    barrier()
     lane_number = team_rank() * team_size() + lane()
-    item = items.begin + u64(lane_number)
-    while item < items.end:
-        tsp(item, items, team, search, best[lane_number], bounded, counting, unrolled)
-        item += u64(team_count() * team_size())
+    while True:
+        barrier()
+        if lane() == 0:
+            team.first[0] = atomic_add(items.ticket, 0, u64(items.chunk))
+            team.limit[0] = incumbent(search, counting)
+        barrier()
+        first = team.first[0]
+        if first >= items.end:
+            break
+        for k in range(lane(), items.chunk, team_size()):
+            if first + u64(k) < items.end:
+                tsp(first + u64(k), items, team, search, best[lane_number], bounded, counting, unrolled)
     barrier()
     for k in range(items.depth + lane(), n - 2, team_size()):
         atomic_add(search.nodes, k, team.nodes[k])

@@ -44,7 +44,7 @@ def counted_nodes(distances, limit):
             if city in unvisited:
                 visit([*path, city], unvisited - {city}, bound + way)
 
-    visit([0], frozenset(range(1, n)), int(shortest[1:].sum()))
+    visit([0], frozenset(range(1, n)), int(shortest.sum()))
     return nodes, best
 
 
@@ -58,7 +58,7 @@ def published_nodes(distances, depth, limit, bounded=True):
 
     def visit(path, unvisited, length):
         nonlocal incumbent
-        if bounded and length + sum(shortest[city] for city in unvisited) > incumbent:
+        if bounded and length + shortest[0] + sum(shortest[city] for city in unvisited) > incumbent:
             return
         if len(unvisited) >= 3:
             nodes[len(path)] += 1
@@ -199,26 +199,28 @@ def test_slices_lose_and_double_no_item(cpu):
 
 
 @pytest.mark.parametrize("method", PUBLISHED, ids=name_of)
-def test_a_wide_device_has_a_lane_for_every_item(oracle, few_on_the_device, monkeypatch, method):
+def test_teams_of_a_wide_device_take_an_item_for_each_lane(oracle, few_on_the_device, monkeypatch, method):
+    """The first search makes launches of growing size, a repetition makes one; its teams take all items."""
     oracle.capabilities = oracle.capabilities._replace(max_team_size=4, lanes_resident=8, compute_units=2)
     launched = []
     launch = oracle.launch
 
     def noted(kernel, teams, lanes, *arguments):
-        launched.append((kernel, teams * lanes))
+        launched.append((kernel, teams, lanes))
         launch(kernel, teams, lanes, *arguments)
 
     monkeypatch.setattr(oracle, "launch", noted)
-    distances = distances_of("any", 6, 3)
-    search = ExactSearch(oracle, Solo(), distances, depth=2, count=True, **method)
-    assert (search.method.team_size, search.method.slice_seconds) == (4, 10)
-    outcome = search.run()
+    distances = distances_of("any", 7, 3)
+    search = ExactSearch(oracle, Solo(), distances, depth=3, **method)
     length, _, optimal_tours = enumerate_tours(distances)
-    assert (outcome.length, outcome.optimal_tours) == (length, optimal_tours)
-    items = search.method.items
-    assert all(kernel is search_items for kernel, _ in launched)
-    lanes = sum(lanes for _, lanes in launched)
-    assert 2 * items <= lanes < 2 * items + 4 * len(launched)  # to find one, to count all; whole teams
+    assert search.method.items == 30
+    for launches in ([4, 4], [4]):
+        launched.clear()
+        outcome = search.run()
+        assert outcome.length == length
+        assert launched == [(search_items, teams, 4) for teams in launches]
+        assert outcome.nodes.sum() == search.work or search.work is None
+    assert proved(oracle, distances, depth=3, **method) == (length, optimal_tours)
 
 
 def holding(records, lanes=1, room=1000, speed=10):
