@@ -32,7 +32,7 @@ SHORT_ITERATION_S = 2e-5
 FOLLOWING = ("points", "tenure", "tenure_span")
 """Parameters of walks that follow from the size of a problem or a neighbourhood."""
 EQUAL_WORK = 0.05
-"""Largest relative difference between the evaluations of each rank, of runs whose work grows with the ranks."""
+"""Largest relative difference between the evaluations of each rank and those of one, if work grows with the ranks."""
 
 
 class RankRates(NamedTuple):

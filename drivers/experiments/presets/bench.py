@@ -116,12 +116,12 @@ def plan_cases(
 ) -> Iterator[BenchmarkCase]:
     """Yield the chosen cases that have a device; report and omit those with missing instances.
 
-    Work that grows with the ranks follows after all cases, that of the most ranks first. On GPUs, whose clocks hardly
-    change, one rank is measured only before the others.
+    Work that grows follows: on the most ranks after the cases of its table, on fewer ranks after all cases. On GPUs,
+    whose clocks hardly change, one rank is measured only before the others.
     """
-    parts, growing = (options.rows or "").lower().split(","), []
+    parts, later = (options.rows or "").lower().split(","), []
     for row in CASES:
-        places = choose_places(row["on"], configurations)
+        places, growing = choose_places(row["on"], configurations), []
         is_chosen = row["family"] == options.workload or (options.workload == "all" and row["family"] not in APART)
         for values in row.get("for", [{}]) if places and is_chosen else []:
             values = {**row, **values}
@@ -143,7 +143,10 @@ def plan_cases(
             is_base = {1} if row["on"] == "ranks of cores" else ()
             bases = [run for run in runs if run.is_of_one_core or run.configuration.ranks in is_base]
             yield BenchmarkCase(title, in_turns(runs, bases), values.get("remark", ""))
-    yield from sorted(growing, key=lambda case: -case.runs[0].configuration.ranks)
+        most = max((case.runs[0].configuration.ranks for case in growing), default=0)
+        yield from (case for case in growing if case.runs[0].configuration.ranks == most)
+        later += [case for case in growing if case.runs[0].configuration.ranks < most]
+    yield from later
 
 
 def plan_variants(values: Mapping[str, Any], options: argparse.Namespace, records: Path) -> list[Case]:
@@ -214,7 +217,8 @@ def write_page(found: Sequence[InstanceRuns], family: str, records: Path, made_b
             wrong = [(one.why, record) for one in filled for record in one.records if not record.verified]
             failures += [f"{why}: the result of {record.label} is not confirmed" for why, record in wrong]
             works = ranks.rank_rates([record for one in filled for record in one.records])
-            paths = ranks.write(works, out, made_by)
+            if works or not failures:
+                paths = ranks.write(works, out, made_by)
         elif sections := [section for one in filled for section in confirmed_sections(one, failures)]:
             paths = bench.write(sections, out, family, made_by)
             print(*bench.lines(sections), sep="\n")

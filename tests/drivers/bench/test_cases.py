@@ -80,14 +80,16 @@ def test_one_rank_is_the_base_of_several(plan):
     assert [(run.configuration.ranks, run.turns) for run in case.runs] == [(1, 1), (2, 1)], "a GPU once"
 
 
-def test_work_grows_with_the_ranks_after_all_cases_and_on_most_ranks_first(plan):
+def test_work_grows_with_the_ranks_after_equal_work_and_on_most_ranks_first(plan):
     places = [replace(ONE_CORE, ranks=count) for count in (1, 2, 4)]
     row = {"family": "ranks", "on": "ranks of cores"}
     tables = {"workload": "lcs", "title": "table", "arguments": "--instance half:300 --no-trace"}
     grown = {"grown": {"2": "--instance half:424", "4": "--instance half:600", "8": "--instance half:848"}}
-    rows = [{**CLIMBS, **row, "weak": True}, {**row, **tables, **grown}]
-    cases = plan("--workload ranks", places, *rows)
-    assert [case.title for case in cases] == ["climbs", "table", *["climbs, grows", "table, grows"] * 2]
+    sets = [{**CLIMBS, "workload": "ihc", "title": "climbs", "weak": True}, {**tables, **grown}]
+    cases = plan("--workload ranks", places, {**row, "for": sets}, {**CLIMBS, **row, "title": "last"})
+    grow = ["climbs, grows", "table, grows"]
+    assert [case.title for case in cases] == ["climbs", "table", *grow, "last", *grow]
+    cases.pop(4)
     runs = [run for case in cases[2:] for run in case.runs]
     assert [(run.configuration.ranks, *run.arguments[-2:]) for run in runs] == [
         (4, "--climbers", "20000"),
