@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.errors import UserError
-from reports.pages.comparison import ratio_text, with_deviation
+from reports.pages.comparison import busy_text, ratio_text, with_deviation
 from reports.pages.markdown import fill, remove_files, written_into
 from reports.plots import ranks as rank_plot
-from reports.rates import ALGORITHM_SETTINGS, GROWING, is_measured, proof_amount, rates_of, short_name
+from reports.rates import ALGORITHM_SETTINGS, BUSY_CORES, GROWING, is_measured, proof_amount, rates_of, short_name
 from reports.records.environment import host_of
 from reports.records.files import Record, group_by, merge, require_equal_work
 from reports.text import formatting
@@ -217,8 +217,10 @@ def communication_of_backends(works: Sequence[RankRates]) -> list[str]:
 
 def render(works: Sequence[RankRates], picture: str = "", made_by: str = "") -> str:
     """Return the page in Markdown; ``picture`` is the address of the picture, or empty."""
+    busy = max(float(rates["others_cores"].max()) for work in works for rates in (work.strong, work.weak))
     return fill(
         "ranks.md.j2",
+        busy=busy_text(busy, works[0].record) if busy >= BUSY_CORES else "",
         machine=formatting.machine(works[0].record.environment),
         device=works[0].record.details.get("device_name") or works[0].record.backend,
         table=rank_table(works),

@@ -91,6 +91,11 @@ def test_the_interval_of_a_gain_is_between_the_extremes_of_both_rates(works):
     assert (low, high) == (pytest.approx(2 * 0.99 / 1.01), pytest.approx(2 * 1.01 / 0.99))
 
 
+def test_a_busy_host_is_named_at_the_top(gpus):
+    page = ranks.render(ranks.rank_rates([gpus(), gpus(0.5, 2, others=1.5)]))
+    assert page.split("\n\n")[1] == "**Busy host: other programs kept 1.5 of 2 cores busy.**"
+
+
 def test_ranks_that_found_something_else_or_nothing_confirmed_are_no_comparison(gpus):
     with pytest.raises(UnequalWorkError):
         ranks.rank_rates([gpus(), gpus(0.5, 2, hash="fedcba9876543210")])
