@@ -47,20 +47,23 @@ def draw(works: Sequence[Scaling], folder: Path, name: str) -> list[Path]:
 
 
 def _bars(axes: Axes, works: Sequence[pandas.DataFrame], count: int, place: tuple[int, int], scale: float) -> None:
-    """Draw the gains of a number of ranks, times a factor, with their intervals; a place is of how many in a row."""
+    """Draw the gains of a number of ranks, times a scale, with their intervals.
+
+    ``place`` has the position of the bar in a row, and the number of bars.
+    """
     height = 0.8 / place[1]
-    rows = [
-        (down, scale * rates.loc[count, ["gain", "gain_low", "gain_high"]].astype(float))
+    rows = {
+        down: rates.loc[count, ["gain", "gain_low", "gain_high"]].astype(float)
         for down, rates in enumerate(works)
         if count in rates.index
-    ]
+    }
     axes.barh(
-        [down + (place[0] + 0.5) * height - 0.4 for down, _ in rows],
-        [row["gain"] for _, row in rows],
+        [down + (place[0] + 0.5) * height - 0.4 for down in rows],
+        [scale * row["gain"] for row in rows.values()],
         height=height,
         xerr=[
-            [max(0.0, row["gain"] - row["gain_low"]) if row["gain_low"] > 0 else 0.0 for _, row in rows],
-            [max(0.0, row["gain_high"] - row["gain"]) if row["gain_high"] > 0 else 0.0 for _, row in rows],
+            [scale * (row["gain"] - row["gain_low"]) for row in rows.values()],
+            [scale * (row["gain_high"] - row["gain"]) for row in rows.values()],
         ],
         color=style.COLOURS[place[0]],
         ecolor="#333333",

@@ -116,8 +116,8 @@ def plan_cases(
 ) -> Iterator[BenchmarkCase]:
     """Yield the chosen cases that have a device; report and omit those with missing instances.
 
-    Work that grows follows: on the most ranks after the cases of its table, on fewer ranks after all cases. On GPUs,
-    whose clocks hardly change, one rank is measured only before the others.
+    Work that grows follows: on the most ranks after the cases of its table, on fewer ranks after all cases. Clocks of
+    GPUs hardly change: one rank of a GPU is measured once, and no second time after the others.
     """
     parts, later = (options.rows or "").lower().split(","), []
     for row in CASES:
