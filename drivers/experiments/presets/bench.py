@@ -97,6 +97,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     runs = [run for case in cases for run in case.runs]
     plan = ExperimentPlan(runs, records, reasons, options.rerun, executor.elsewhere)
     if options.dry_run:
+        show(plan.summary())
         plan.show_commands()
         return DONE
     prepare_folder(records, lambda: bench.remove(options.out, family), rerun=options.rerun)

@@ -126,7 +126,9 @@ def test_ranks_have_a_page_with_rates_and_records_of_their_own(only_cpu, use_row
 def test_a_dry_run_prints_commands_in_turn_and_leaves_no_file(only_cpu, use_rows, tmp_path, capsys):
     use_rows({**CLIMBS, "variants": ["--scan full", "--scan pruned"]})
     assert main([*IHC, "--repeats", "3", "--dry-run", "--out", str(tmp_path / "out")]) == 0
-    commands = [line for line in capsys.readouterr().out.splitlines() if " -m drivers.ihc " in line]
+    said = capsys.readouterr().out
+    assert "2 runs, 0 recorded already; the rest takes about " in said
+    commands = [line for line in said.splitlines() if " -m drivers.ihc " in line]
     settings = [line.split("--scan ")[1].split()[0] + line.split("--repeats ")[1][:1] for line in commands]
     assert settings == ["full3", "pruned3"]
     assert not (tmp_path / "out").exists()
