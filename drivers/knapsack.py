@@ -85,7 +85,10 @@ class KnapsackOptions(DpOptions, takes="Knapsack"):
     nodes: int | None = SEARCH.option(None, "with --method bb: largest number of nodes", positive, "N")
     seconds: float | None = SEARCH.option(None, "with --method bb: time limit in seconds", number, "S")
     verify: bool = CHECKS.option(
-        False, f"verify the value in NumPy (always done up to {MOST_VERIFIED_CELLS:,} cells)", bool
+        False,
+        f"verify the value in NumPy (always done up to {MOST_VERIFIED_CELLS:,} cells), of a larger table by an "
+        "expanding core on one core",
+        bool,
     )
     output: OutputFile | None = RESULTS.option(
         None, "save the indices of the chosen items, from 0, one per line", OutputFile, "FILE"
@@ -148,6 +151,19 @@ def value_mismatch(outcome: Selection, best: int, finds: str) -> str | None:
     """Return the objection if another value is the largest; an incumbent may be smaller."""
     wrong = best < outcome.value or (best > outcome.value and outcome.optimal)
     return f"{finds} value {best}" if wrong else None
+
+
+def value_by_core(instance: Knapsack) -> int:
+    """Return the largest value by an expanding core on one core."""
+    import backends
+    from cluster import Solo
+    from core.tables.knapsack.expanding_core import KnapsackCore
+
+    device = backends.create("cpu")
+    try:
+        return int(KnapsackCore(device, Solo(), instance).run().value)
+    finally:
+        device.close()
 
 
 class KnapsackWorkload(DpWorkload[KnapsackOptions, Knapsack, "AnyKnapsackSearch", "Selection"]):
@@ -236,9 +252,13 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions, Knapsack, "AnyKnapsackSearch"
             yield VerifierVerdict(SCORER, "no selection was found")
         if instance.optimum is not None:
             yield VerifierVerdict(INSTANCE_FILE, value_mismatch(outcome, instance.optimum, "the file says"))
-        if options.verify or instance.n * (instance.capacity + 1) <= MOST_VERIFIED_CELLS:
+        is_small = instance.n * (instance.capacity + 1) <= MOST_VERIFIED_CELLS
+        if is_small or (options.verify and options.method == "core"):
             best = run.once("again", instance.best_value)
             yield VerifierVerdict("NumPy", value_mismatch(outcome, best, "NumPy finds"))
+        elif options.verify:
+            best = run.once("again", lambda: value_by_core(instance))
+            yield VerifierVerdict("an expanding core", value_mismatch(outcome, best, "an expanding core finds"))
 
     def save(self, run: KnapsackRun, outcome: Selection) -> None:
         path, chosen = run.options.output, outcome.chosen

@@ -147,7 +147,7 @@ def _make(page: GalleryReport, records: Sequence[Record], out: Path) -> Findings
     if page.name == ranks.NAME:
         works = ranks.rank_rates(records)
         files = ranks.write(works, out, page.made_by)
-        gains = pandas.concat([work.rates["gain"] for work in works])
+        gains = pandas.concat([work.strong["gain"] for work in works])
         shown = gains[gains.index > 1].rename(lambda count: f"{count} ranks")
         return files, _ranges(shown, "over one rank")
     paper = load(page.name)

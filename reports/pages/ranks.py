@@ -1,4 +1,4 @@
-"""Page of ranks: rates of one rank and of several with a device each, and the time in communication.
+"""Page of ranks: strong and weak scaling over ranks with a device each, and the time in communication.
 
 The records are those of `python -m drivers.bench --workload ranks`, or of any program that ran the same work, or work
 that grows with the ranks, on several numbers of ranks of one host.
@@ -6,15 +6,15 @@ that grows with the ranks, on several numbers of ranks of one host.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.errors import UserError
-from reports.pages.comparison import ratio_text, with_deviation
+from reports.pages.comparison import busy_text, ratio_text, with_deviation
 from reports.pages.markdown import fill, remove_files, written_into
 from reports.plots import ranks as rank_plot
-from reports.rates import ALGORITHM_SETTINGS, GROWING, is_measured, rates_of, short_name, work_of_a_rank
+from reports.rates import ALGORITHM_SETTINGS, BUSY_CORES, GROWING, is_measured, proof_amount, rates_of, short_name
 from reports.records.environment import host_of
 from reports.records.files import Record, group_by, merge, require_equal_work
 from reports.text import formatting
@@ -24,8 +24,15 @@ if TYPE_CHECKING:
     import pandas
 
 NAME = "ranks"
-STRONG, WEAK = "The same work", "Work that grows with the ranks"
-PICTURE = "Times as fast as one rank"
+PICTURE = "Times as fast as one rank, and efficiency of work that grows with the ranks"
+GOALS = {2: 1.85, 4: 3.4}
+"""Least gains that the project promises on numbers of GPUs."""
+SHORT_ITERATION_S = 2e-5
+"""Seconds of a walk's iteration on one GPU below which no gain is promised."""
+FOLLOWING = ("points", "tenure", "tenure_span")
+"""Parameters of walks that follow from the size of a problem or a neighbourhood."""
+EQUAL_WORK = 0.05
+"""Largest relative difference between the evaluations of each rank and those of one, if work grows with the ranks."""
 
 
 class RankRates(NamedTuple):
@@ -33,18 +40,23 @@ class RankRates(NamedTuple):
 
     Attributes
     ----------
-    kind : str
-        `STRONG` or `WEAK`.
     record : Record
         Run of one rank.
-    rates : pandas.DataFrame
-        A row for each number of ranks, which is the index; columns of `reports.rates.rates_of`, and `gain`, `gain_low`,
-        `gain_high`: the ratio to the rate of one rank, and its extremes by both intervals.
+    strong, weak : pandas.DataFrame
+        Of the same work, and of work that grows with the ranks. A row for each number of ranks, which is the index, and
+        for 1; columns of `reports.rates.rates_of`, and `gain`, `gain_low`, `gain_high`: the ratio to the rate of one
+        rank, and its extremes by both intervals. Rates of growing work are compared by evaluations a second.
     """
 
-    kind: str
     record: Record
-    rates: pandas.DataFrame
+    strong: pandas.DataFrame
+    weak: pandas.DataFrame
+
+    @property
+    def iteration_s(self) -> float:
+        """Seconds of an iteration on one rank if the work is one walk, which ranks share; else 0."""
+        is_walk = self.record.work_unit == "iterations" and self.record.parameters.get("walks") == 1
+        return float(1 / self.strong.loc[1, "rate"]) if is_walk else 0.0
 
 
 def rank_rates(records: Iterable[Record]) -> list[RankRates]:
@@ -53,30 +65,44 @@ def rank_rates(records: Iterable[Record]) -> list[RankRates]:
     Raises `UnequalWorkError` if two runs of the same work have different hashes.
     """
     runs = [run for run in merge(records) if run.verified and is_measured(run)]
+    for alike in group_by(runs, lambda run: [run.workload, run.seed, *_problem(run)]):
+        require_equal_work(alike)
     found = []
-    for kind, amount in ((STRONG, lambda run: run.parameters), (WEAK, work_of_a_rank)):
-        for alike in group_by(runs, lambda run: [_place(run), amount(run)]):  # noqa: B023
-            by_ranks = {run.ranks: run for run in alike}
-            grows = any(run.parameters.get(name) for run in alike for name in GROWING)
-            if 1 not in by_ranks or len(by_ranks) == 1 or (kind == WEAK and not grows):
-                continue
-            if kind == STRONG:
-                require_equal_work(alike)
-            found.append(RankRates(kind, by_ranks[1], _with_gains([by_ranks[one] for one in sorted(by_ranks)])))
+    for here in group_by(runs, _place):
+        # Of several versions of the project, the last counts.
+        for one in {str(_problem(run)): run for run in here if run.ranks == 1}.values():
+            strong = {run.ranks: run for run in here if _problem(run) == _problem(one)}
+            weak = {run.ranks: run for run in here if run.ranks > 1 and _is_grown(run, one)}
+            if len(strong) > 1 or weak:
+                evaluations = {count: run.evaluations / proof_amount(run) for count, run in weak.items()}
+                evaluations[1] = one.evaluations / proof_amount(one)
+                found.append(RankRates(one, _with_gains(strong), _with_gains({1: one, **weak}, evaluations)))
     return found
 
 
 def _place(run: Record) -> list[object]:
     settings = [run.execution.get(name) for name in ALGORITHM_SETTINGS]
-    host = host_of(run.environment)
-    return [run.workload, run.instance_sha256, run.seed, run.backend, run.device_kind, host, settings]
+    return [run.workload, run.seed, run.backend, run.device_kind, host_of(run.environment), settings]
 
 
-def _with_gains(runs: Sequence[Record]) -> pandas.DataFrame:
-    rates = rates_of(runs).set_index("ranks")
+def _problem(run: Record) -> list[object]:
+    return [run.instance_sha256, run.parameters]
+
+
+def _is_grown(run: Record, one: Record) -> bool:
+    """Return True if each of several ranks has as much work as one rank: as many evaluations, by equal parameters."""
+    growing = (*GROWING, *FOLLOWING)
+    fixed = [{name: value for name, value in of.parameters.items() if name not in growing} for of in (run, one)]
+    return fixed[0] == fixed[1] and abs(run.evaluations / (run.ranks * one.evaluations) - 1) < EQUAL_WORK
+
+
+def _with_gains(runs: Mapping[int, Record], units: Mapping[int, float] | None = None) -> pandas.DataFrame:
+    """Return the rates of runs by their ranks, with gains in units of this size (by default 1)."""
+    rates = rates_of([runs[count] for count in sorted(runs)]).set_index("ranks")
+    size = [units[count] / units[1] if units else 1.0 for count in rates.index]
     one = rates.loc[1]
-    rates["gain"] = rates["rate"] / one["rate"]
-    rates["gain_low"], rates["gain_high"] = rates["low"] / one["high"], rates["high"] / one["low"]
+    rates["gain"] = size * rates["rate"] / one["rate"]
+    rates["gain_low"], rates["gain_high"] = size * rates["low"] / one["high"], size * rates["high"] / one["low"]
     return rates
 
 
@@ -84,48 +110,121 @@ def _with_gains(runs: Sequence[Record]) -> pandas.DataFrame:
 
 
 def rank_table(works: Sequence[RankRates]) -> TextTable:
-    """Return a row for each work: rates and gains by ranks, and the part of the time in communication."""
-    counts = sorted({int(count) for work in works for count in work.rates.index})
+    """Return a row for each work: the rate of one rank, gains, weak efficiency, and the time in communication."""
+    counts = sorted({int(count) for work in works for count in (*work.strong.index, *work.weak.index)})
+    most = counts[-1]
 
-    def cell(count: int, form: Callable[[pandas.Series[float]], str]) -> Callable[[RankRates], str]:
-        return lambda work: form(work.rates.loc[count]) if count in work.rates.index else ""
+    def gain(count: int) -> Callable[[RankRates], str]:
+        return lambda work: _text(work.strong, count, "gain", ratio_text)
 
+    def efficiency(work: RankRates) -> str:
+        return _text(work.weak, most, "gain", lambda ratio: formatting.per_cent(ratio / most))
+
+    def communication(work: RankRates) -> str:
+        return _text(work.strong, most, "communication", formatting.per_cent)
+
+    one = f">1 {_noun(works)}"
     columns: dict[str, Callable[[RankRates], str]] = {
         "workload": lambda work: _name(work, works),
         "unit": lambda work: f"{work.record.work_unit}/s",
-        **{
-            f">{count}": cell(count, lambda rate: with_deviation(formatting.rate(rate["rate"]), rate))
-            for count in counts
-        },
-        **{f">× with {count}": cell(count, lambda rate: ratio_text(rate["gain"])) for count in counts[1:]},
-        ">communication": cell(counts[-1], lambda rate: formatting.per_cent(_known(rate["communication"]))),
+        one: lambda work: with_deviation(formatting.rate(work.strong.loc[1, "rate"]), work.strong.loc[1]),
+        **{f">× on {count}": gain(count) for count in counts[1:]},
+        f">weak efficiency on {most}": efficiency,
+        f">communication on {most}": communication,
     }
-    return TextTable.of(f"Rates of {formatting.listed([*map(str, counts)])} ranks", works, columns)
+    optional = [heading for heading in columns if heading.startswith((">×", ">weak"))]
+    return TextTable.of(f"Scaling over {formatting.listed([*map(str, counts)])} ranks", works, columns, optional)
+
+
+def _text(rates: pandas.DataFrame, count: int, column: str, form: Callable[[float], str]) -> str:
+    """Return a number of some ranks as text; empty without it."""
+    known = count in rates.index and rates.loc[count, column] >= 0
+    return form(float(rates.loc[count, column])) if known else ""
+
+
+def _noun(works: Sequence[RankRates]) -> str:
+    return "GPU" if works[0].record.device_kind == "gpu" else "rank"
 
 
 def _name(work: RankRates, works: Sequence[RankRates]) -> str:
-    """Return the name of a work, with its backend if there are several, and a mark if it grows with the ranks."""
+    """Return the name of a work, with its backend if there are several."""
     backend = f", {work.record.backend}" if len({one.record.backend for one in works}) > 1 else ""
-    grows = ", grows" if work.kind == WEAK else ""
-    return f"{short_name(work.record)}{backend}{grows}"
+    return f"{short_name(work.record)}{backend}"
 
 
-def _rate_text(rate: pandas.Series[float]) -> str:
-    return with_deviation(formatting.rate(rate["rate"]), rate)
+def missed_goals(works: Sequence[RankRates]) -> list[str]:
+    """Return a line for each number of GPUs with the works that gain less than promised.
+
+    Of them it names those that lose at least half of the missing time in communication.
+    """
+    lines = []
+    for count, goal in GOALS.items():
+        on_gpus = [one for one in works if one.record.device_kind == "gpu" and count in one.strong.index]
+        long = [one for one in on_gpus if not 0 < one.iteration_s < SHORT_ITERATION_S]
+        missed = [one for one in long if one.strong.loc[count, "gain"] < goal]
+        if missed:
+            lines.append(f"Less than × {goal:.2f} on {count} GPUs: {_names(missed, works)}")
+        if waiting := [one for one in missed if _is_communication(one.strong.loc[count], count)]:
+            lines[-1] += f". At least half of the missing time is communication: {_names(waiting, works)}"
+    return lines
 
 
-def _known(share: float) -> float | None:
-    return share if share >= 0 else None
+def _is_communication(rate: pandas.Series[float], count: int) -> bool:
+    return bool(rate["communication"] >= (1 - rate["gain"] / count) / 2)
+
+
+def _names(some: Sequence[RankRates], works: Sequence[RankRates]) -> str:
+    return formatting.listed([_name(one, works).replace(",", "") for one in some])
+
+
+def shared_walks(works: Sequence[RankRates]) -> list[str]:
+    """Return for each backend the duration of an iteration from which on further ranks pay for one walk."""
+    lines = []
+    for alike in group_by([work for work in works if work.iteration_s], lambda work: work.record.backend):
+        walks, noun = sorted(alike, key=lambda work: work.iteration_s), _noun(alike)
+        counts = sorted({int(count) for work in walks for count in work.strong.index if count > 1})
+        pays = [f"{count} pay from {shortest}" for count in counts if (shortest := _shortest_that_pays(walks, count))]
+        measured = formatting.span(*(formatting.seconds(one.iteration_s) for one in (walks[0], walks[-1])))
+        if len(walks) > 1:
+            listed = formatting.listed(pays or ["no further one pays"])
+            of = f"One walk by the time of its iteration on one {noun}, {walks[0].record.backend}"
+            lines.append(f"{of}: {listed}; measured from {measured}")
+    return lines
+
+
+def _shortest_that_pays(walks: Sequence[RankRates], count: int) -> str:
+    """Return the shortest iteration from which on all of these walks gain, with its work; empty if none does."""
+    shortest = ""
+    for work in reversed([work for work in walks if count in work.strong.index]):
+        gain = work.strong.loc[count]
+        if not (gain["gain_low"] if gain["gain_low"] > 0 else gain["gain"]) > 1:
+            break
+        shortest = f"{formatting.seconds(work.iteration_s)} ({short_name(work.record)})"
+    return shortest
+
+
+def communication_of_backends(works: Sequence[RankRates]) -> list[str]:
+    """Return a line for each of several backends with the least and the largest part of the time in communication."""
+    lines = []
+    groups = group_by(works, lambda work: work.record.backend)
+    for alike in groups if len(groups) > 1 else []:
+        shares = [float(share) for work in alike for share in work.strong["communication"].iloc[1:] if share >= 0]
+        if shares:
+            span = formatting.span(formatting.per_cent(min(shares)), formatting.per_cent(max(shares)))
+            lines.append(f"Communication of {alike[0].record.backend}: {span} of the time")
+    return lines
 
 
 def render(works: Sequence[RankRates], picture: str = "", made_by: str = "") -> str:
     """Return the page in Markdown; ``picture`` is the address of the picture, or empty."""
-    kinds = [(kind, [work for work in works if work.kind == kind]) for kind in (STRONG, WEAK)]
+    busy = max(float(rates["others_cores"].max()) for work in works for rates in (work.strong, work.weak))
     return fill(
         "ranks.md.j2",
+        busy=busy_text(busy, works[0].record) if busy >= BUSY_CORES else "",
         machine=formatting.machine(works[0].record.environment),
         device=works[0].record.details.get("device_name") or works[0].record.backend,
-        parts=[(kind, rank_table(those)) for kind, those in kinds if those],
+        table=rank_table(works),
+        lines=[*missed_goals(works), *shared_walks(works), *communication_of_backends(works)],
         caption=PICTURE,
         picture=picture,
         made_by=made_by,
@@ -144,6 +243,8 @@ def write(works: Sequence[RankRates], out: Path, made_by: str = "") -> list[Path
     path = out / f"{NAME}.md"
     with written_into(out):
         remove_files(out, f"{NAME}.svg")
-        drawn = rank_plot.draw([(_name(one, works), one.rates) for one in works], out, NAME)
+        # Rows of a second backend are in the table alone.
+        shown = [work for work in works if work.record.backend == works[0].record.backend]
+        drawn = rank_plot.draw([(short_name(one.record), one.strong, one.weak) for one in shown], out, NAME)
         path.write_text(render(works, drawn[0].name if drawn else "", made_by), encoding="utf-8")
     return [path, *drawn]

@@ -61,6 +61,15 @@ def test_a_file_with_a_known_optimum_confirms_it(drive, tmp_path):
     assert said.endswith(", confirmed by the scorer and by the instance file and by NumPy\n")
 
 
+def test_a_value_of_a_table_too_large_for_numpy_is_verified_by_an_expanding_core(drive, monkeypatch):
+    monkeypatch.setattr(knapsack, "MOST_VERIFIED_CELLS", 0)
+    code, said, _ = drive(*SMALL, *QUIET, "--no-trace", "--verify")
+    assert code == 0 and said.endswith(", confirmed by an expanding core\n")
+    monkeypatch.setattr(knapsack, "value_by_core", lambda instance: 7)
+    code, said, _ = drive(*SMALL, *QUIET, "--no-trace", "--verify")
+    assert code == 1 and "NOT CONFIRMED: an expanding core finds value 7" in said
+
+
 def test_branch_and_bound_finds_the_value_and_says_when_it_gave_up(drive, tmp_path):
     record = tmp_path / "r.jsonl"
     code, said, error = drive(*SMALL, *QUIET, "--method", "bb", "--record", record)

@@ -190,10 +190,18 @@ def half_strings(length: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
     strings = []
     for first_word, others in ((length, _FIRST), (3 * length, _SECOND)):
         string = _drawn(seed, first_word, length, others)
-        order = np.argsort(random_words(seed, first_word + length, length), kind="stable")
-        string[np.sort(order[:half])] = hidden
+        string[_least(random_words(seed, first_word + length, length), half)] = hidden
         strings.append(string)
     return strings[0], strings[1]
+
+
+def _least(words: np.ndarray, count: int) -> np.ndarray:
+    """Return the ascending indices of the ``count`` smallest words, of equal ones the first, without a sort."""
+    if not count:
+        return np.empty(0, np.int64)
+    largest = np.partition(words, count - 1)[count - 1]
+    below, equal = np.flatnonzero(words < largest), np.flatnonzero(words == largest)
+    return np.sort(np.append(below, equal[: count - len(below)]))
 
 
 def _drawn(seed: int, start: int, count: int, letters: bytes) -> np.ndarray:

@@ -97,6 +97,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     runs = [run for case in cases for run in case.runs]
     plan = ExperimentPlan(runs, records, reasons, options.rerun, executor.elsewhere)
     if options.dry_run:
+        show(plan.summary())
         plan.show_commands()
         return DONE
     prepare_folder(records, lambda: bench.remove(options.out, family), rerun=options.rerun)
@@ -114,10 +115,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 def plan_cases(
     options: argparse.Namespace, configurations: Sequence[Configuration], records: Path, *, with_c: bool
 ) -> Iterator[BenchmarkCase]:
-    """Yield the chosen cases that have a device; report and omit those with missing instances."""
-    parts = (options.rows or "").lower().split(",")
+    """Yield the chosen cases that have a device; report and omit those with missing instances.
+
+    Work that grows follows: on the most ranks after the cases of its table, on fewer ranks after all cases. Clocks of
+    GPUs hardly change: one rank of a GPU is measured once, and no second time after the others.
+    """
+    parts, later = (options.rows or "").lower().split(","), []
     for row in CASES:
-        places = choose_places(row["on"], configurations)
+        places, growing = choose_places(row["on"], configurations), []
         is_chosen = row["family"] == options.workload or (options.workload == "all" and row["family"] not in APART)
         for values in row.get("for", [{}]) if places and is_chosen else []:
             values = {**row, **values}
@@ -126,18 +131,23 @@ def plan_cases(
                 continue
             try:
                 works = plan_variants(values, options, records)
-                runs = [placed(one, place, grows=values.get("weak", False)) for one in works for place in places]
+                runs = [one.on(place) for one in works for place in places]
+                growing += [
+                    BenchmarkCase(f"{title}, grows", [run], "")
+                    for run in plan_growing(values, places, options, records)
+                ]
             except InstanceError as error:
                 show(f"{title}: not measured ({error})")
                 continue
             forms = PROGRAMS[values["workload"]].forms if with_c and values.get("c") else ()
             runs += [CProgramCase.of_form(runs[0], form) for form in forms]
-            bases = [run for run in runs if run.configuration.ranks == 1 and (run.is_of_one_core or is_of_ranks(row))]
+            is_base = {1} if row["on"] == "ranks of cores" else ()
+            bases = [run for run in runs if run.is_of_one_core or run.configuration.ranks in is_base]
             yield BenchmarkCase(title, in_turns(runs, bases), values.get("remark", ""))
-
-
-def is_of_ranks(row: Mapping[str, Any]) -> bool:
-    return str(row["on"]).startswith(RANKS)
+        most = max((case.runs[0].configuration.ranks for case in growing), default=0)
+        yield from (case for case in growing if case.runs[0].configuration.ranks == most)
+        later += [case for case in growing if case.runs[0].configuration.ranks < most]
+    yield from later
 
 
 def plan_variants(values: Mapping[str, Any], options: argparse.Namespace, records: Path) -> list[Case]:
@@ -154,15 +164,23 @@ def plan_variants(values: Mapping[str, Any], options: argparse.Namespace, record
     return works
 
 
-def placed(work: Case, place: Configuration, *, grows: bool) -> Case:
-    """Return a work in its place; one that grows is multiplied by the number of ranks."""
-    return (scale_work(work, place.ranks) if grows else work).on(place)
+def plan_growing(
+    values: Mapping[str, Any], places: Sequence[Configuration], options: argparse.Namespace, records: Path
+) -> Iterator[Case]:
+    """Yield the runs of a row on several ranks with as much work for each rank as one rank has."""
+    grown = values.get("grown", {})
+    for place in places:
+        if place.ranks > 1 and values.get("weak"):
+            yield from (scale_work(one, place.ranks).on(place) for one in plan_variants(values, options, records))
+        elif place.ranks > 1 and str(place.ranks) in grown:
+            more = {"arguments": f"{values['arguments']} {grown[str(place.ranks)]}"}
+            yield from (one.on(place) for one in plan_variants({**values, **more}, options, records))
 
 
 def choose_places(on: str, configurations: Sequence[Configuration]) -> list[Configuration]:
     """Return the configurations of a row; see `cases.toml`."""
     of_one_rank = [one for one in configurations if one.ranks == 1]
-    if is_of_ranks({"on": on}):
+    if on.startswith(RANKS):
         several = [one for one in configurations if one.ranks > 1 and (one.kind == "gpu") == (on == "ranks of GPUs")]
         devices = {(one.backend, one.device) for one in several}
         return [one for one in of_one_rank if (one.backend, one.device) in devices] + several
@@ -197,8 +215,11 @@ def write_page(found: Sequence[InstanceRuns], family: str, records: Path, made_b
     paths: list[Path] = []
     try:
         if family == RANKS and filled:
+            wrong = [(one.why, record) for one in filled for record in one.records if not record.verified]
+            failures += [f"{why}: the result of {record.label} is not confirmed" for why, record in wrong]
             works = ranks.rank_rates([record for one in filled for record in one.records])
-            paths = ranks.write(works, out, made_by)
+            if works or not failures:
+                paths = ranks.write(works, out, made_by)
         elif sections := [section for one in filled for section in confirmed_sections(one, failures)]:
             paths = bench.write(sections, out, family, made_by)
             print(*bench.lines(sections), sep="\n")

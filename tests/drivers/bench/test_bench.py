@@ -91,14 +91,14 @@ def test_rates_of_ours_and_of_c_programs_are_measured_by_one_rule(only_cpu, use_
 def test_ranks_have_a_page_with_rates_and_records_of_their_own(only_cpu, use_rows, tmp_path):
     pytest.importorskip("mpi4py")
     of_ranks = {"family": "ranks", "on": "ranks of cores"}
-    strings = {**of_ranks, "title": "strings", "workload": "lcs", "arguments": "--instance random:3000 --no-trace"}
+    strings = {**of_ranks, "title": "strings", "workload": "lcs", "arguments": "--instance half:3000 --no-trace"}
     climbs = {
         **of_ranks,
         "title": "climbs",
         "workload": "ihc",
         "arguments": "--instance uniform:50:seed=1 --climbers 64",
     }
-    use_rows(strings, climbs | {"weak": True})
+    use_rows(strings | {"grown": {"2": "--instance half:4242"}}, climbs | {"weak": True})
     line = [
         "--workload",
         "ranks",
@@ -113,18 +113,22 @@ def test_ranks_have_a_page_with_rates_and_records_of_their_own(only_cpu, use_row
     ]
     assert run_driver(main, line) == 0
     records = merge(load(tmp_path / "ranks.jsonl"))
-    amounts = [(one.workload, one.ranks, one.parameters.get("climbers")) for one in records]
-    assert amounts == [("lcs", 1, None), ("lcs", 2, None), ("ihc", 1, 64), ("ihc", 2, 128)]
+    amounts = [(one.instance[:9], one.ranks, one.parameters.get("climbers")) for one in records]
+    assert amounts[:4] == [("half:3000", 1, None), ("half:3000", 2, None), ("uniform:5", 1, 64), ("uniform:5", 2, 64)]
+    assert amounts[4:] == [("half:4242", 2, None), ("uniform:5", 2, 128)]
     assert all(one.turns() for one in records)
     page = (tmp_path / "ranks.md").read_text()
     assert f"```\npython -m drivers.bench {' '.join(line)}\n```" in page
-    assert "| lcs, random:3000 | cells/s |" in page and "| ihc, uniform:50, grows | climbs/s |" in page
+    assert "| lcs, half:3000 | cells/s |" in page and "| ihc, uniform:50 | climbs/s |" in page
+    assert "weak efficiency on 2" in page
 
 
 def test_a_dry_run_prints_commands_in_turn_and_leaves_no_file(only_cpu, use_rows, tmp_path, capsys):
     use_rows({**CLIMBS, "variants": ["--scan full", "--scan pruned"]})
     assert main([*IHC, "--repeats", "3", "--dry-run", "--out", str(tmp_path / "out")]) == 0
-    commands = [line for line in capsys.readouterr().out.splitlines() if " -m drivers.ihc " in line]
+    said = capsys.readouterr().out
+    assert "2 runs, 0 recorded already; the rest takes about " in said
+    commands = [line for line in said.splitlines() if " -m drivers.ihc " in line]
     settings = [line.split("--scan ")[1].split()[0] + line.split("--repeats ")[1][:1] for line in commands]
     assert settings == ["full3", "pruned3"]
     assert not (tmp_path / "out").exists()

@@ -39,7 +39,7 @@ def test_every_row_has_command_lines_that_are_read(row):
         values = {**row, **values}
         workload = get_workload(values["workload"])
         titles.append(values["title"].format(**values))
-        for more in row.get("variants", [""]):
+        for more in (*row.get("variants", [""]), *values.get("grown", {}).values()):
             words = f"{values['arguments']} {more}".format(**values).split()
             assert parse_options(workload, None, words) != workload.options()
     assert len(set(titles)) == len(titles)
@@ -76,6 +76,28 @@ def test_one_rank_is_the_base_of_several(plan):
     row = {**CLIMBS, "family": "ranks", "on": "ranks of cores"}
     (case,) = plan("--workload ranks", (ONE_CORE, replace(ONE_CORE, ranks=2)), row)
     assert [(run.configuration.ranks, run.turns) for run in case.runs] == [(1, 1), (2, 1), (1, 2)]
+    (case,) = plan("--workload ranks", (GPU, replace(GPU, ranks=2)), row | {"on": "ranks of GPUs"})
+    assert [(run.configuration.ranks, run.turns) for run in case.runs] == [(1, 1), (2, 1)], "a GPU once"
+
+
+def test_work_grows_with_the_ranks_after_equal_work_and_on_most_ranks_first(plan):
+    places = [replace(ONE_CORE, ranks=count) for count in (1, 2, 4)]
+    row = {"family": "ranks", "on": "ranks of cores"}
+    tables = {"workload": "lcs", "title": "table", "arguments": "--instance half:300 --no-trace"}
+    grown = {"grown": {"2": "--instance half:424", "4": "--instance half:600", "8": "--instance half:848"}}
+    sets = [{**CLIMBS, "workload": "ihc", "title": "climbs", "weak": True}, {**tables, **grown}]
+    cases = plan("--workload ranks", places, {**row, "for": sets}, {**CLIMBS, **row, "title": "last"})
+    grow = ["climbs, grows", "table, grows"]
+    assert [case.title for case in cases] == ["climbs", "table", *grow, "last", *grow]
+    cases.pop(4)
+    runs = [run for case in cases[2:] for run in case.runs]
+    assert [(run.configuration.ranks, *run.arguments[-2:]) for run in runs] == [
+        (4, "--climbers", "20000"),
+        (4, "--instance", "half:600"),
+        (2, "--climbers", "10000"),
+        (2, "--instance", "half:424"),
+    ]
+    assert runs[1].task.problem.name == "half:600:seed=1" and runs[1].work.amount == 360_000
 
 
 def test_values_of_a_set_replace_those_of_its_row(plan, capsys):
