@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -123,8 +124,9 @@ def _check(file: DataFile, paper: Paper, exhibit: Exhibit) -> None:
     for name in ("answer", "holds", "fails"):
         _check_references(file, exhibit, name)
     for name, scale in exhibit.scales.items():
-        file.among(f"{place}, {name}", "row", [*scale.rows, *scale.row_amounts], rows)
-        file.among(f"{place}, {name}", "column", scale.columns, columns)
+        file.among(f"{place}, {name}", "row", [*scale.rows, *scale.row_amounts, *scale.once], rows)
+        file.among(f"{place}, {name}", "row", [*chain(*scale.column_rows.values())], rows)
+        file.among(f"{place}, {name}", "column", [*scale.columns, *scale.column_rows], columns)
     if exhibit.plot:
         file.among(f"{place}, plot", "column", exhibit.plot.columns, columns)
         file.among(f"{place}, plot", "panel", exhibit.plot.panels, [row.panel for row in exhibit.rows])
