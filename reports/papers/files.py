@@ -124,8 +124,10 @@ def _check(file: DataFile, paper: Paper, exhibit: Exhibit) -> None:
     for name in ("answer", "holds", "fails"):
         _check_references(file, exhibit, name)
     for name, scale in exhibit.scales.items():
-        file.among(f"{place}, {name}", "row", [*scale.rows, *scale.row_amounts, *scale.once], rows)
-        file.among(f"{place}, {name}", "row", [*chain(*scale.column_rows.values())], rows)
+        file.among(f"{place}, {name}", "row", [*scale.rows, *scale.row_amounts], rows)
+        restricted = chain(*scale.column_rows.values(), *scale.once.values())
+        file.among(f"{place}, {name}", "row", [*restricted], rows)
+        file.among(f"{place}, {name}", "series", [*scale.once], [*paper.series])
         file.among(f"{place}, {name}", "column", [*scale.columns, *scale.column_rows], columns)
     if exhibit.plot:
         file.among(f"{place}, plot", "column", exhibit.plot.columns, columns)

@@ -208,8 +208,8 @@ class Scale(PaperPart, frozen=True):
         Amount of the proof, which all devices run, by option; and of single rows.
     column_rows : mapping
         Names of the only rows of a column, by its key; other columns have all rows.
-    once : tuple of str
-        Names of rows with runs of minutes: each runs once, without a rate.
+    once : mapping
+        Names of rows in which runs of a series, by its name, take minutes: such a run is made once, without a rate.
     measure : float
         Seconds of a rate's measurement (`--measure`).
     seeds : tuple of int
@@ -220,7 +220,7 @@ class Scale(PaperPart, frozen=True):
     amount: dict[str, Any] = {}
     row_amounts: dict[str, dict[str, Any]] = {}
     column_rows: dict[str, tuple[str, ...]] = {}
-    once: tuple[str, ...] = ()
+    once: dict[str, tuple[str, ...]] = {}
     measure: float = 10.0
     seeds: tuple[int, ...] = (0,)
 

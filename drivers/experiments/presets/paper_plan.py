@@ -178,7 +178,8 @@ def plan_reproduction(
             except UserError as error:
                 plan.missing[cell] = omission_reason(error, paper)
                 continue
-            measure = None if row.name in scale.once else chosen.measure or scale.measure
+            is_once = row.name in scale.once.get(column.series, ())
+            measure = None if is_once else chosen.measure or scale.measure
             peers = bool(column.peer or options.get("peers"))
             for case, place in product(works, places):
                 placed = replace(case.on(place), about=column.key, measure=measure, peers=peers)
