@@ -15,6 +15,7 @@ import runpy
 import shlex
 import sys
 import tempfile
+import textwrap
 import types
 import warnings
 from collections.abc import Iterator
@@ -43,7 +44,14 @@ OVERVIEW = re.compile(
     r"^(<!-- reports/gallery/overview\.jsonl: (?P<names>[\w ]+?) -->\n\n)(?:[^|\n].*\n\n)?(?:\|.*\n)*", re.MULTILINE
 )
 WORKS = re.compile(r"^(<!-- reports/gallery: works -->\n\n)(?:\|.*\n)*", re.MULTILINE)
+PAPER = re.compile(r"^(<!-- reports/gallery/(?P<name>\w+\d{4})\.jsonl -->\n\n)(?:[-\s] .+\n)*", re.MULTILINE)
+CELLS = re.compile(
+    r"^(<!-- reports/gallery/\*\.jsonl: seconds of one core and of a GPU\n(?P<rows>(?:.+\n)*?)-->\n\n)(?:\|.*\n)*",
+    re.MULTILINE,
+)
 """Parts of a page that come from records."""
+SHOWN_VERDICTS = ("holds", "does not hold")
+"""Verdicts with their answers on a page; of others only the exhibits are named."""
 DEVICE = "your processor"
 """Name of the processor on the pages, on every machine."""
 
@@ -158,8 +166,9 @@ def from_records(text: str) -> str:
 
     A text block below `<!-- reports/gallery/readme.jsonl -->` has what `onekernel compare` prints below the proof.
     Below `<!-- reports/gallery/overview.jsonl: NAME ... -->` are the machine and the rows of these workloads on the
-    first host. Below `<!-- reports/gallery: works -->` are all works with their hashes. Without records nothing
-    changes.
+    first host. Below `<!-- reports/gallery/PAPER.jsonl -->` are the lines of `paper_lines`, below a list of cells is
+    the table of `cell_table`, and below `<!-- reports/gallery: works -->` the one of `works_of_gallery`. Without
+    records nothing changes.
     """
     from reports.pages import comparison, overview
     from reports.rates import rate_sections
@@ -178,6 +187,10 @@ def from_records(text: str) -> str:
             return f"{found[1]}{where}:\n\n{replace(table, rows=kept)}\n"
 
         text = OVERVIEW.sub(rows, text)
+    for pattern, name, made in ((PAPER, "name", paper_lines), (CELLS, "rows", cell_table)):
+        for found in [*pattern.finditer(text)]:
+            if new := "".join(made(found[name])):
+                text = text.replace(found[0], found[1] + new)
     return WORKS.sub(lambda found: found[1] + works_of_gallery(), text) if WORKS.search(text) else text
 
 
@@ -200,6 +213,64 @@ def works_of_gallery() -> str:
         "hash": lambda row: f"`{row[2][0].hash}`",
     }
     return f"{TextTable.of('', rows, columns)}\n"
+
+
+def paper_lines(name: str) -> Iterator[str]:
+    """Yield the items of a list: claims by verdict, the answers, and what cannot be right in the paper's text."""
+    from reports.pages import paper as pages_paper
+    from reports.papers.files import load
+    from reports.records.files import load_existing
+
+    paper, records = load(name), load_existing(GALLERY / f"{name}.jsonl")
+    if not records:
+        return
+    captions: dict[str, list[str]] = {}
+    for title, verdict, answer in pages_paper.summary(paper, records):
+        caption = title.partition(":")[0]
+        captions.setdefault(verdict, []).append(caption[:1].lower() + caption[1:])
+        if answer and verdict in SHOWN_VERDICTS:
+            yield item(f"**{caption}: the claim {verdict}.** {answer.rstrip('.')}.")
+    for verdict in captions:
+        if verdict not in SHOWN_VERDICTS:
+            yield item(f"{verdict[:1].upper()}{verdict[1:]}: {'; '.join(captions[verdict])}.")
+    for one in paper.disagreements:
+        yield item(f"*Cannot be right*, {one.where}: {one.says}. Found: {one.finding}.")
+
+
+def item(text: str) -> str:
+    """Return an item of a list in lines of a page's width; no line begins with an operator of a formula."""
+    text = re.sub(r" ([-*]) ", "\N{NO-BREAK SPACE}\\1\N{NO-BREAK SPACE}", text)
+    lines = textwrap.wrap(text, 118, break_long_words=False, break_on_hyphens=False)
+    return "- " + "\n  ".join(lines) + "\n"
+
+
+def cell_table(rows: str) -> str:
+    """Return a table of seconds of one core and of a GPU, from `TITLE: PAPER, EXHIBIT, ROW: CORE, GPU` in each line.
+
+    CORE and GPU are keys of columns. A row without records of both, or without a GPU's, is left out.
+    """
+    from reports.papers.cells import exhibit_frame, runs_of
+    from reports.papers.files import load
+    from reports.records.files import load_existing
+    from reports.text.formatting import number, seconds
+    from reports.text.tables import TextTable
+
+    lines: list[list[str]] = []
+    for row in rows.splitlines():
+        title, place, keys = row.split(": ")
+        name, exhibit_name, row_name = place.split(", ", 2)
+        paper, (core, gpu) = load(name), keys.split(", ")
+        exhibit = paper.chosen(*exhibit_name.split(" "))[0]
+        cells = exhibit_frame(paper, exhibit, runs_of(paper, load_existing(GALLERY / f"{name}.jsonl")))
+        found = cells[cells["row"] == row_name].set_index("column")
+        if {core, gpu} <= {*found.index} and found.loc[gpu, "device_kind"] == "gpu":
+            each = 1e-3 if exhibit.column(core).measure == "milliseconds" else 1.0
+            times = [each * float(found.loc[key, "value"]) for key in (core, gpu)]
+            command = f"`onekernel reproduce {name} --{exhibit_name}`"
+            ratio = number(times[0] / times[1])
+            lines.append([title, *map(seconds, times), str(found.loc[gpu, "device"]), ratio, command])
+    headings = ("work", ">one core", ">GPU", "its name", ">GPU ×", "command")
+    return f"{TextTable('', headings, lines)}\n" if lines else ""
 
 
 def renew(page: Path) -> None:

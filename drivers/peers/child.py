@@ -5,7 +5,7 @@ python -m drivers.peers.child REQUEST RESULT        paths of two files: a pickle
 It runs in the package's own environment, which has NumPy and none of the suite's other requirements.
 
 A request is (solve, minimal problem, problem, limits in seconds, seed). The answers are the seconds of the import and
-of the minimal run and, for each limit, (seconds, `PeerAnswer`).
+of the minimal run and, for each limit, (median seconds, `PeerAnswer`).
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ import pickle
 import sys
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
-from drivers.peers.peer import PeerAnswer, PeerError
+from drivers.peers.peer import PeerAnswer, PeerError, median_run
 
 
 def main(argv: Sequence[str]) -> int:
@@ -29,7 +30,7 @@ def main(argv: Sequence[str]) -> int:
         return time.perf_counter() - began, answer
 
     startup_s, _ = timed(minimal, limits[0])
-    runs = [timed(problem, limit) for limit in limits]
+    runs = [median_run(partial(timed, problem, limit)) for limit in limits]
     result.write_bytes(pickle.dumps((startup_s, runs)))
     return 0
 

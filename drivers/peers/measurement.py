@@ -14,11 +14,12 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from cluster.launch.commands import ROOT
-from drivers.peers.peer import Peer, PeerAnswer, PeerError, PeerMeasurement, PeerPackage, PeerProgram
+from drivers.peers.peer import Peer, PeerAnswer, PeerError, PeerMeasurement, PeerPackage, PeerProgram, median_run
 
 StartAndRuns = tuple[float, list[tuple[float, PeerAnswer]]]
 """Seconds of the start, and for each time limit the seconds of a run with its answer."""
@@ -137,7 +138,7 @@ def _program(peer: PeerProgram, path: str, folder: Path, task: PeerTask, seed: i
     peer.write(peer.subject.minimal, folder, "minimal")
     peer.write(task.problem, folder, "instance")
 
-    def run(name: str, seed: int) -> tuple[float, PeerAnswer]:
+    def run(name: str) -> tuple[float, PeerAnswer]:
         answer = folder / peer.answer_file
         answer.unlink(missing_ok=True)
         command = [path, *peer.command(folder, name, seed)]
@@ -145,9 +146,9 @@ def _program(peer: PeerProgram, path: str, folder: Path, task: PeerTask, seed: i
         _run(command, task.limit_s, answer, "answer", cwd=folder)
         return time.perf_counter() - began, peer.read(answer)
 
-    run("minimal", 1)  # the first run reads the program from the disk
-    startup_s, _ = run("minimal", seed)
-    return startup_s, [run("instance", seed)]
+    run("minimal")  # the first run reads the program from the disk
+    startup_s, _ = median_run(partial(run, "minimal"))
+    return startup_s, [median_run(partial(run, "instance"))]
 
 
 def _run(command: Sequence[str], limit: float, file: Path, what: str, **place: Any) -> None:

@@ -182,8 +182,8 @@ def write_full_matrix(instance: TspInstance, folder: Path, name: str) -> None:
 
 
 def run_concorde(folder: Path, name: str, seed: int) -> Sequence[str]:
-    """Solve with this seed, without leaving files."""
-    return ["-s", str(seed), "-x", "-o", "answer.sol", f"{name}.tsp"]
+    """Solve with this seed. Files stay: with `-x`, which deletes them, Concorde exits with 255 if one is missing."""
+    return ["-s", str(seed), "-o", "answer.sol", f"{name}.tsp"]
 
 
 def read_concorde(answer: Path) -> PeerAnswer:

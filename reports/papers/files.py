@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -124,7 +125,10 @@ def _check(file: DataFile, paper: Paper, exhibit: Exhibit) -> None:
         _check_references(file, exhibit, name)
     for name, scale in exhibit.scales.items():
         file.among(f"{place}, {name}", "row", [*scale.rows, *scale.row_amounts], rows)
-        file.among(f"{place}, {name}", "column", scale.columns, columns)
+        restricted = chain(*scale.column_rows.values(), *scale.once.values())
+        file.among(f"{place}, {name}", "row", [*restricted], rows)
+        file.among(f"{place}, {name}", "series", [*scale.once], [*paper.series])
+        file.among(f"{place}, {name}", "column", [*scale.columns, *scale.column_rows], columns)
     if exhibit.plot:
         file.among(f"{place}, plot", "column", exhibit.plot.columns, columns)
         file.among(f"{place}, plot", "panel", exhibit.plot.panels, [row.panel for row in exhibit.rows])

@@ -173,15 +173,25 @@ def profile_of(record: Record) -> Sequence[Mapping[str, Any]]:
     return _entries(record, kernels, "kernels", "profile", "kernel")
 
 
-def _counter(metric: str, factor: float = 1.0) -> Callable[[PaperRun, Exhibit], float | None]:
+def _counters(run: PaperRun, metric: str) -> Sequence[Mapping[str, Any]]:
+    """Return a profiler's entries of the kernels that have a metric: its least, average and largest value."""
+    return [one for record in run.records for one in profile_of(record) if one.get(metric)]
+
+
+def _average(metric: str, factor: float = 1.0) -> Callable[[PaperRun, Exhibit], float | None]:
     """Return a measure of a profiler's counter: the average over the launches of all kernels."""
 
     def average(run: PaperRun, exhibit: Exhibit) -> float | None:
-        known = [one for record in run.records for one in profile_of(record) if one.get(metric)]
+        known = _counters(run, metric)
         launches = sum(one.get("launches", 1) for one in known)
         return factor * sum(one[metric][1] * one.get("launches", 1) for one in known) / launches if launches else None
 
     return average
+
+
+def _least(metric: str, factor: float) -> Callable[[PaperRun, Exhibit], float | None]:
+    """Return a measure of a profiler's counter: its least value in a launch."""
+    return lambda run, exhibit: min((factor * one[metric][0] for one in _counters(run, metric)), default=None)
 
 
 def peer_seconds(records: Sequence[Record], name: str) -> float | None:
@@ -219,9 +229,11 @@ MEASURES: dict[str, Measure] = {
     "communication": Measure(_communication),
     "first_call": Measure(_first_call),
     "streamed": Measure(_detail("streamed_bytes"), lambda count: size(int(count))),
-    "load_efficiency": Measure(_counter("load_efficiency", 100)),
-    "warp_efficiency": Measure(_counter("warp_efficiency", 100)),
-    "ipc": Measure(_counter("ipc"), TWO_DECIMALS),
+    "load_efficiency": Measure(_average("load_efficiency", 100)),
+    "least_load_efficiency": Measure(_least("load_efficiency", 100)),
+    "warp_efficiency": Measure(_average("warp_efficiency", 100)),
+    "least_warp_efficiency": Measure(_least("warp_efficiency", 100)),
+    "ipc": Measure(_average("ipc"), TWO_DECIMALS),
     "tuning": Measure(_detail("tuning_s")),
     "charged": Measure(_charged),
     "energy": Measure(_energy),

@@ -206,6 +206,10 @@ class Scale(PaperPart, frozen=True):
         a `--budget` may end before the others.
     amount, row_amounts : mapping
         Amount of the proof, which all devices run, by option; and of single rows.
+    column_rows : mapping
+        Names of the only rows of a column, by its key; other columns have all rows.
+    once : mapping
+        Names of rows in which runs of a series, by its name, take minutes: such a run is made once, without a rate.
     measure : float
         Seconds of a rate's measurement (`--measure`).
     seeds : tuple of int
@@ -215,6 +219,8 @@ class Scale(PaperPart, frozen=True):
     columns: tuple[str, ...] = ()
     amount: dict[str, Any] = {}
     row_amounts: dict[str, dict[str, Any]] = {}
+    column_rows: dict[str, tuple[str, ...]] = {}
+    once: dict[str, tuple[str, ...]] = {}
     measure: float = 10.0
     seeds: tuple[int, ...] = (0,)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from string import Formatter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,6 +21,7 @@ ENDS = (("value", "value"), ("low", "high"), ("high", "low"))
 """Values of the cells of a column, and of those that they are compared with: the result of a check is that of all."""
 END_OF_WORD = r"(?=[,;:.]?(?:\s|$))"
 """End of a figure in a sentence, before a punctuation mark too."""
+END_OF_SENTENCE = re.compile(r"(?<=\.) (?=[A-Z])")
 AGGREGATES = ("min", "max", "first", "last", "min_row", "max_row")
 """References to a column: the smallest, largest, first and last cell, and the rows of the former two."""
 
@@ -148,14 +150,15 @@ class ColumnReference:
 
 
 def fill(template: str, columns: Mapping[str, ColumnReference]) -> str:
-    """Return a sentence with the figures of its references; empty if one has no cell.
+    """Return the sentences of a text with the figures of their references, without those that lack a cell.
 
     A range of equal ends is one figure.
     """
-    try:
-        return re.sub(rf"(?<!\S)(\S+) to \1{END_OF_WORD}", r"\1", template.format_map(columns))
-    except MissingCellError:
-        return ""
+    filled = []
+    for sentence in END_OF_SENTENCE.split(template):
+        with suppress(MissingCellError):
+            filled.append(re.sub(rf"(?<!\S)(\S+) to \1{END_OF_WORD}", r"\1", sentence.format_map(columns)))
+    return " ".join(filled)
 
 
 def references(template: str) -> Iterator[tuple[str, str, str]]:

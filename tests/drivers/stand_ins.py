@@ -21,9 +21,9 @@ def solved(path):
 """
 )
 CONCORDE = """
-assert sys.argv[1] == "-s" and int(sys.argv[2]) >= 1 and sys.argv[3:5] == ["-x", "-o"], sys.argv
-tour = solved(sys.argv[6])
-open(sys.argv[5], "w").write(f"{len(tour)}\\n" + " ".join(map(str, tour)) + " \\n")
+assert sys.argv[1] == "-s" and int(sys.argv[2]) >= 1 and sys.argv[3] == "-o", sys.argv
+tour = solved(sys.argv[5])
+open(sys.argv[4], "w").write(f"{len(tour)}\\n" + " ".join(map(str, tour)) + " \\n")
 print("Optimal Solution: 1.00")
 print("Total Running Time: 0.25 (seconds)")
 """

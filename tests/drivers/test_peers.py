@@ -21,7 +21,7 @@ from core.tables.knapsack.problem import Knapsack, generate
 from core.tables.lcs.problem import StringPair, lcs_length
 from drivers.peers import assignments, measurement, packages, peers_for, tours
 from drivers.peers.measurement import PeerRace, PeerTask
-from drivers.peers.peer import PeerMeasurement, confirming_peers, peer_rejections
+from drivers.peers.peer import PeerMeasurement, confirming_peers, median_run, peer_rejections
 from drivers.runs.reference_solvers import ReferenceSolvers
 from drivers.workload.matrix_files import MatrixInstance
 from tests.drivers import stand_ins as codes
@@ -37,6 +37,9 @@ def stand_ins(tmp_path, monkeypatch, package):
     folder = tmp_path / "packages"
     folder.mkdir()
     monkeypatch.setenv("PATH", str(folder))
+    for program in (tours.CONCORDE, tours.LKH):
+        monkeypatch.delenv(program.name.upper(), raising=False)
+    monkeypatch.setattr("drivers.peers.peer.SHORT_S", 0.0)
 
     class StandIns:
         @staticmethod
@@ -130,6 +133,15 @@ def test_an_environment_variable_has_the_path_of_a_program(stand_ins, tmp_path, 
         assert measured(instance(5), only="concorde")["concorde"].failure.partition("www")[0] == failure
 
 
+@pytest.mark.parametrize(
+    ("took", "median_s", "count"), [([0.3], 0.3, 1), ([0.01, 0.16, 0.05], 0.05, 3), ([0.001] * 30, 0.001, 21)]
+)
+def test_a_short_run_is_repeated_for_its_median(took, median_s, count):
+    runs = iter([(seconds, number) for number, seconds in enumerate(took)])
+    assert median_run(lambda: next(runs)) == (median_s, 0)
+    assert len(list(runs)) == len(took) - count
+
+
 def test_a_solver_that_is_given_its_time_is_tried_with_ever_less_of_it(stand_ins):
     slow = FAST_TSP.replace("assert", "import time; time.sleep(duration_seconds); assert").replace("0.004", "0.03")
     stand_ins.package("fast_tsp", slow)
@@ -156,7 +168,7 @@ def test_a_solver_that_is_never_as_good_has_no_time_to_our_cost(stand_ins):
 
 
 def test_a_solver_is_judged_by_its_tour_and_not_by_what_it_says(stand_ins):
-    stand_ins.program("concorde", CONCORDE.replace("solved(sys.argv[6])", "sorted(solved(sys.argv[6]))"))
+    stand_ins.program("concorde", CONCORDE.replace("solved(sys.argv[5])", "sorted(solved(sys.argv[5]))"))
     stand_ins.package("held_karp", HELD_KARP.replace("return tour, length", "return tour, 1 + length"))
     best, rows = shortest_length(instance()), measured(instance())
     assert rows["concorde"].cost == length_of(instance().distances, range(7))
@@ -169,7 +181,7 @@ PROGRAMS = {
     "sys.exit('no memory left')": "failed: ended with code 1: no memory left",
     CONCORDE.replace("map(str, tour)", "'123'"): "failed: no solution: found a tour of shape",
     CONCORDE.replace("map(str, tour)", "'abc'"): "failed: found '",
-    CONCORDE.replace("tour = solved(sys.argv[6])", "tour = [0] * 5"): "failed: no solution: found city 0 re",
+    CONCORDE.replace("tour = solved(sys.argv[5])", "tour = [0] * 5"): "failed: no solution: found city 0 re",
 }
 
 
@@ -315,23 +327,21 @@ def test_the_list_has_versions_paths_and_commands(stand_ins, drive, tmp_path):
     assert code == 2 and "fast-tps (did you mean fast-tsp?): expected one of fast-tsp, elkai, " in error
 
 
-PROVING = {"ortools", "scipy highs", "held-karp", "rapidfuzz"}
-"""Packages whose answers are proved optimal unless they are stopped early."""
+PROVING = {"ortools", "scipy highs", "held-karp", "concorde", "rapidfuzz"}
+"""Solvers whose answers are proved optimal unless they are stopped early."""
 LETTERS = np.random.default_rng(1).integers(65, 69, (2, 3000), dtype=np.uint8)
 OPTIMA = {
-    "exact": lambda: (instance(8), shortest_length(instance(8))),
-    "knapsack": lambda: (generate("paper", 30, 1000, seed=0), generate("paper", 30, 1000, seed=0).best_value()),
-    "lcs": lambda: (StringPair("random", *LETTERS), lcs_length(*LETTERS)),
+    "exact": lambda data: (tsplib.load(data / "tsplib" / "burma14.tsp"), 3323),
+    "knapsack": lambda data: (generate("paper", 30, 1000, seed=0), generate("paper", 30, 1000, seed=0).best_value()),
+    "lcs": lambda data: (StringPair("random", *LETTERS), lcs_length(*LETTERS)),
 }
 
 
-@pytest.mark.parametrize(
-    ("workload", "peer"), [(name, peer) for name in OPTIMA for peer in peers_for(name) if peer.kind == "package"]
-)
-def test_the_packages_themselves_solve_a_small_problem(workload, peer):
+@pytest.mark.parametrize(("workload", "peer"), [(name, peer) for name in OPTIMA for peer in peers_for(name)])
+def test_the_solvers_themselves_solve_a_small_problem(workload, peer, shared_data):
     if not peer.find():
         pytest.skip(f"{peer.name} is not installed: {peer.how_to_get}")
-    problem, best = OPTIMA[workload]()
+    problem, best = OPTIMA[workload](shared_data)
     (row,) = measure([peer], problem, 2, 0.1, best)
     assert (row.failure, row.cost, row.proved, bool(row.time_to_cost_s)) == ("", best, peer.name in PROVING, True)
 

@@ -295,10 +295,20 @@ def test_the_base_of_a_ratio_runs_though_the_scale_leaves_it_out_before_and_afte
     only = HILLS.replace("measure = 1", 'measure = 1, columns = ["gain"]').replace("quick", "standard")
     plan = planned([only], machine_with(CORE, CORES), "standard")
     assert {column for _, _, column in plan.cells} == {"core", "gain"}
-    assert order_of(plan) == [[("cpu", name, 1), ("threads", name, 1), ("cpu", name, 2)] for name in (FIRST, SECOND)]
+    in_turn = [[("cpu", name, 1), ("threads", name, 1), ("cpu", name, 2)] for name in (FIRST, SECOND)]
+    # One core is measured again in the first row of an exhibit.
+    assert order_of(plan) == [in_turn[0], in_turn[1][:-1]]
+    assert order_of(planned([only.replace("standard", "full")], machine_with(CORE, CORES), "full")) == in_turn
     quick = planned([HILLS], machine_with(CORE, CORES))
     assert order_of(quick) == [[("cpu", name, 1), ("threads", name, 1)] for name in (FIRST, SECOND)]
     assert [len(group) for group in plan.groups(is_in_turn=False)] == [2, 2]
+
+
+def test_a_scale_leaves_out_rows_of_a_column_and_makes_long_runs_once(planned):
+    more = f'measure = 1, column_rows = {{ pruned = ["{SECOND}"], gain = ["{SECOND}"] }}, once = {{ pruned = ["{SECOND}"] }}'
+    plan = planned([HILLS.replace("measure = 1", more)], machine_with(CORE, CORES))
+    runs = [(one.configuration.backend, one.task.problem.name, one.measure) for one in plan.cases.values()]
+    assert runs == [("cpu", FIRST, 1.0), ("cpu", SECOND, 1.0), ("threads", SECOND, None)]
 
 
 def test_only_runs_on_one_core_that_others_refer_to_have_a_second_turn(planned):
@@ -325,7 +335,7 @@ def test_first_rows_of_all_exhibits_come_first_and_those_with_the_same_base_are_
     plan = planned([other, smaller, larger, shared], machine_with(CORE, CORES), "standard")
     first, second = ["cpu", "threads", "threads", "cpu"], ["cpu", "threads", "cpu"]
     order = order_of(plan)
-    assert [[backend for backend, _, _ in group] for group in order] == [first, second] * 2
+    assert [[backend for backend, _, _ in group] for group in order] == [first, second, first[:-1], second[:-1]]
     assert [group[0][1] for group in order] == [FIRST, FIRST, SECOND, SECOND]
 
 

@@ -135,6 +135,8 @@ def measured(record, name, exhibit=TABLE):
         ("first_call", 1.9),
         ("streamed", 4096.0),
         ("load_efficiency", 80.0),
+        ("least_load_efficiency", 5.0),
+        ("least_warp_efficiency", None),
         ("ipc", 1.25),
         ("energy", 20 / 8000 * 100_000),
         ("communication", None),
@@ -146,7 +148,7 @@ def measured(record, name, exhibit=TABLE):
 def test_a_measure_is_a_number_of_a_run(make_measured, name, value):
     kernels = [
         {"kernel": "a", "launches": 1, "load_efficiency": [0.1, 0.5, 1.0], "ipc": [1, 2, 3], "warp_efficiency": None},
-        {"kernel": "b", "launches": 3, "load_efficiency": [0.1, 0.9, 1.0], "ipc": [1, 1, 3], "warp_efficiency": None},
+        {"kernel": "b", "launches": 3, "load_efficiency": [0.05, 0.9, 1.0], "ipc": [1, 1, 3], "warp_efficiency": None},
     ]
     details = {"steps_per_climb": 103.3, "cities": 100, "streamed_bytes": 4096, "profile": {"kernels": kernels}}
     record = climbs(make_measured, "small", 1.0, joules=20.0, details=details)

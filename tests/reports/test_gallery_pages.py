@@ -1,6 +1,7 @@
 """The gallery: its pages and index come from the records of a folder, and a check shows where they do not."""
 
 import json
+import re
 import shlex
 import shutil
 from pathlib import Path
@@ -15,8 +16,9 @@ from drivers.experiments.presets.overview import overview_parser
 from reports.pages import gallery as gallery_pages
 from reports.pages.gallery import differences, read, write
 from reports.papers.files import names
+from reports.records.files import append
 from tests.conftest import ROOT
-from tests.reports.made_up_gallery import DATA, fill
+from tests.reports.made_up_gallery import DATA, GPU, fill
 
 
 @pytest.fixture
@@ -165,9 +167,10 @@ def test_the_repository_s_gallery_has_all_papers_and_commands_that_the_programs_
         parsers[program].parse_args(words)
 
 
-def test_the_readme_shows_what_the_gallery_s_records_say():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert from_records(text) == text, "`python docs/pages.py README.md` mends it"
+@pytest.mark.parametrize("page", ["README.md", "docs/papers.md"])
+def test_a_page_shows_what_the_gallery_s_records_say(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert from_records(text) == text, f"`python docs/pages.py {page}` mends it"
 
 
 def test_a_page_has_what_records_say_below_their_names(make_measured, tmp_path, monkeypatch):
@@ -193,6 +196,35 @@ The end.
     assert "```text\ncuda is 100 times as fast as one core.\n\nrun" in new
     assert "kroA100" not in new and "| lcs, letters | 2.00 k cells/s |" in new.replace("\xa0", " ")
     assert from_records(new) == new
+
+
+def test_a_page_has_a_paper_s_verdicts_and_the_seconds_of_one_core_and_of_a_gpu(make_measured, tmp_path, monkeypatch):
+    monkeypatch.setattr("docs.pages.GALLERY", tmp_path)
+    text = """<!-- reports/gallery/oneil2011.jsonl -->
+
+- old:
+  old
+
+<!-- reports/gallery/*.jsonl: seconds of one core and of a GPU
+climbs: oneil2011, figure 1, CUDA, one GPU: native-core, native
+climbs without a GPU: oneil2011, figure 1, sequential: native-core, native
+climbs without records: oneil2011, figure 1, CUDA, one GPU: published-core, published
+-->
+
+| old |
+
+The end.
+"""
+    assert from_records(text) == text
+    climbs = {"instance": "kroE100", "parameters": {"climbers": 2000, "start": "oneil2011"}}
+    climbs["execution"] = {"mapping": "native", "scan": "full"}
+    for record in (make_measured([2.0] * 6, **climbs), make_measured([0.02] * 6, **climbs, **GPU)):
+        append(tmp_path / "oneil2011.jsonl", record)
+    new = from_records(text)
+    assert "\n\n- Cannot be tested here: figures 1 and 2; table 1; table B.\n- Not run: table A.\n\n<!-- " in new
+    rows = [row.replace("\xa0", " ") for row in re.findall(r"^\| climbs.*", new, re.MULTILINE)]
+    assert rows == ["| climbs | 25.0 s | 250 ms | Test GPU | 100 | `onekernel reproduce oneil2011 --figure 1` |"]
+    assert "old" not in new and new.endswith(" |\n\nThe end.\n")
 
 
 @pytest.mark.slow

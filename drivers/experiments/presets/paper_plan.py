@@ -34,7 +34,7 @@ Cell = tuple[str, str, str]
 """Names of an exhibit and a row, and the key of a column."""
 Identity = tuple[Hashable, ...]
 """Key of equal runs, see `identity`."""
-QUICK = SCALES[0]
+QUICK, STANDARD, _ = SCALES
 
 NOT_FOUND_TEXT = "no such"
 """Text in messages of missing instances (`core.instances.sources`)."""
@@ -82,8 +82,8 @@ class ReproductionPlan:
     def groups(self, *, is_in_turn: bool) -> list[list[Case]]:
         """Return the cases of each row in running order: the first rows of all exhibits, then the second ones.
 
-        Rows with the same base are one group. A base runs before and after the others if cases run in turn, but not
-        at the quick scale, which checks that everything runs.
+        Rows with the same base are one group. If cases run in turn, a base runs before and after the others: at the
+        full scale in every row, at the standard scale in the first row of each exhibit, at the quick scale in none.
         """
         rows: dict[tuple[str, str], list[Identity]] = {}
         for (exhibit, row, _), keys in self.cells.items():
@@ -99,6 +99,8 @@ class ReproductionPlan:
             group |= {key: self.cases[key] for key in rows[place] if key not in placed}
             placed.update(rows[place])
         bases = self.bases if is_in_turn and self.scale != QUICK else set()
+        if self.scale == STANDARD:
+            bases = bases.intersection(chain.from_iterable(rows[places[0]] for places in of_exhibits))
         return [in_turns([*group.values()], [group[key] for key in group if key in bases]) for group in groups]
 
     def cases_of(self, cell: Cell) -> list[Case]:
@@ -124,7 +126,7 @@ def merge_cases(case: Case, other: Case) -> Case:
         if about.type is FLAG and about.decides == "nothing" and field.name not in OWN_OPTIONS
     }
     more = [word for word in other.arguments if word in neutral and word not in case.arguments]
-    measure = max(case.measure or 0.0, other.measure or 0.0)
+    measure = max(case.measure or 0.0, other.measure or 0.0) or None
     return replace(case, arguments=(*case.arguments, *more), measure=measure, peers=case.peers or other.peers)
 
 
@@ -153,6 +155,8 @@ def plan_reproduction(
         over = {column.over for column in columns}
         for row, column in product(rows, columns):
             cell = exhibit.name, row.name, column.key
+            if row.name not in scale.column_rows.get(column.key, (row.name,)):
+                continue
             choice = run_choice(paper, exhibit, row, column)
             if choice is None:
                 if column.series and (row.name in column.rows or not column.rows):
@@ -167,7 +171,9 @@ def plan_reproduction(
             except UserError as error:
                 plan.missing[cell] = omission_reason(error, paper)
                 continue
-            budget, peers = measure or scale.measure, bool(column.peer or options.get("peers"))
+            is_once = row.name in scale.once.get(column.series, ())
+            budget = None if is_once else measure or scale.measure
+            peers = bool(column.peer or options.get("peers"))
             for case, place in product(works, places):
                 placed = replace(case.on(place), about=column.key, measure=budget, peers=peers)
                 plan.add(cell, placed, is_base=column.key in over)
