@@ -14,13 +14,13 @@ from types import ModuleType
 
 import numpy as np
 
-from backends.collectives import Collectives, Transfer
+from backends.collectives import Collectives
 from backends.cuda.mailbox import MAX_MAILBOX_WORDS, CollectiveKernels, Mailbox
 from backends.cuda.memory import CudaDevice
 from backends.cuda.peer_memory import gpu_identity, peer_array, reaches_peer
 from backends.device import Buffer
 from core.errors import UserError
-from core.ranks import Ranks, gather_on_all
+from core.ranks import Ranks, Transfer, gather_on_all
 
 PEERS, NCCL, HOST = "peers", "nccl", "host"
 VARIABLE = "ONEKERNEL_CUDA_RANKS"

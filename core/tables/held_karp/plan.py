@@ -196,7 +196,9 @@ def largest_cells(rows: list[SubsetRows]) -> int:
 
 def bytes_needed(n: int, itemsize: int, directed: bool) -> int:
     plan = HeldKarpPlan(n - 1, directed)
-    return itemsize * sum(largest_cells(rows) for direction in range(plan.directions) for rows in plan.arrays(direction))
+    return itemsize * sum(
+        largest_cells(rows) for direction in range(plan.directions) for rows in plan.arrays(direction)
+    )
 
 
 def refuse_layers(n: int, needed: int, room: int, where: str, advice: str = "") -> NoReturn:

@@ -70,7 +70,7 @@ class Stair(NamedTuple):
     def partition(
         cls, strips: int, words: int, batches: int, slope: int, first: int, second: int, left: int = 0, right: int = 0
     ) -> Stair:
-        """Return the line that divides the work between the ``left`` and ``right`` strips as ``first`` to ``second``."""
+        """Return the line that divides the work of the strips between as ``first`` to ``second``."""
         between = strips - left - right
         work = between * batches * first
 
@@ -126,7 +126,7 @@ def share_waves(size: int, strips: int, words: int, batches: int, slope: int) ->
 
     waves, left, middle = divided(bisect_left(range(strips * (batches + slope * strips)), True, key=is_enough))
     stair = Stair.partition(strips, words, batches, slope, *left, *map(sum, waves))
-    parts = []
+    parts: list[WavePart] = []
     for widths in waves:
         bounds = np.cumsum([0, *widths, middle]).tolist()
         for k in range(len(widths) + 1):

@@ -111,11 +111,12 @@ def test_a_block_of_the_largest_capacity(team, is_heavy):
     items = words(weight, capacity), words(LARGEST, LARGEST, dtype=np.uint64)
     passes = knapsack.Passes(*items, words(0, left), words(capacity, capacity), words(0, 0))
     kept = knapsack.DecisionBits(virtual(2 * padded // 32, WIDE), padded // 32, 1)
-    own = knapsack.Slice(left, capacity + 1)
+    own = knapsack.Slice(left, capacity + 1, 1, 1)
     team(knapsack.add_two_items, 2, lanes, passes, source, target, kept, own, True, 1, 1, rank=0)
     assert max(target.handle.held) == padded - 1
     trace, chosen = words(1, capacity), words(0, 0, dtype=np.uint8)
-    team(knapsack.trace_items, 2, 1, passes, kept, 0, 0, 1, trace, chosen, rank=0)
+    share = knapsack.CapacityShare(words(1), 1, 0)
+    team(knapsack.trace_items, 2, 1, passes, kept, 0, 0, share, 1, trace, chosen, rank=0)
 
 
 @pytest.mark.parametrize("lanes", [1, 128])
