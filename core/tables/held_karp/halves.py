@@ -170,6 +170,9 @@ class HeldKarpHalves(TableStrategy):
         for meeting in plan.meetings()[:2]:
             launches.meet(plan, meeting, Paths(second_layer, out.steps), Paths(first_layer, home.steps), 0, 0)
 
+    def join(self, run: TableRun) -> None:
+        self.settle(run.ranks)
+
     def compute(self, run: TableRun) -> TableAnswer:
         self.settle(run.ranks)
         assert self.layers is not None

@@ -20,7 +20,7 @@ from core.ranks import Transfer
 from core.run.devices import ComputeDevice, DeviceArray, DeviceCollectives, Ranks, RecordedLaunches
 from core.tables.engine.decisions import decision_room
 from core.tables.engine.recurrences import TableAnswer
-from core.tables.engine.table_search import TableRun
+from core.tables.engine.table_search import TableRun, connect
 from core.tables.knapsack.kernels import halves as kernels
 from core.tables.knapsack.kernels.table import CapacityShare, DecisionBits, Slice
 from core.tables.knapsack.problem import Knapsack
@@ -121,6 +121,11 @@ class KnapsackHalf(KnapsackTable):
             self.narrow(self.nothing, self.passes - 1, self.passes)
             self.narrowing.clear()
             self.trace_few(self.nothing, self.passes, 0)
+
+    def join(self, run: TableRun) -> None:
+        messages = [transfer for step in self.transfers for transfer in step]
+        messages += [transfer for shares in self.shares for transfer in shares.last_cells(self.head)]
+        connect(self.backend, run.ranks, ((message.source, message.to) for message in messages))
 
     def compute(self, run: TableRun) -> TableAnswer:
         if run.trace:  # all ranks of a group have chunks of equal size

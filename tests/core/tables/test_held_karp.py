@@ -222,6 +222,7 @@ def over_ranks(backend, size, distances, hosts=1):
     def run(ranks):
         search = HeldKarp(twin(backend), Rehearsal(ranks), distances)
         search.warm_up()
+        search.join(ranks)
         first, second = search.run(ranks=ranks), search.run(ranks=ranks)
         assert first.tour.tolist() == second.tour.tolist()
         return first.length, first.tour.tolist()

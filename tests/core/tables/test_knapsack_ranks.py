@@ -28,6 +28,7 @@ def over_ranks(backend, size, instance, hosts=1, **options):
     def run(ranks):
         search = KnapsackSearch(twin(backend), Rehearsal(ranks), instance, **options)
         search.warm_up()
+        search.join(ranks)
         first, alone, again = (search.run(trace=trace, ranks=ranks) for trace in (True, False, True))
         assert first.value == alone.value == again.value and alone.chosen is None
         assert np.array_equal(first.chosen, again.chosen) and first.digest == again.digest
