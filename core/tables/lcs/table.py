@@ -166,7 +166,7 @@ class CarryRanks(NamedTuple):
         if launches > REPETITIONS // 2:
             launches = -(-launches // REPETITIONS) * REPETITIONS
         sizes = gather_on_all(ranks, (launches * layout.shape.steps, layout.batches_of(0)))
-        needed = 0 if right is None else sizes[right][1]
+        needed = 0 if right is None else sizes[right % len(sizes)][1]  # a rehearsal has the size of this rank alone
         return cls(backend.collectives(ranks), left, right, max(sizes)[0], needed)
 
 

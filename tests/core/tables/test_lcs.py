@@ -169,7 +169,7 @@ def over_ranks(backend, size, a, b, trace=(False, True, False), hosts=1, **optio
 
     def run(ranks):
         search = LongestCommonSubsequence(twin(backend), Rehearsal(ranks), a, b, **options)
-        search.traces = trace[0]
+        search.warm_up(trace[0])
         search.join(ranks)
         results = [search.run(trace=wanted, ranks=ranks) for wanted in trace]
         return [
