@@ -110,10 +110,11 @@ class Collectives:
                 self.barrier()
 
     def transfer(self, buffer: Buffer, transfers: Sequence[Transfer]) -> None:
-        """Queue this rank's ``transfers`` between separate buffers, which are in the same order on both ranks."""
-        own = [transfer for transfer in transfers if self.rank in (transfer.source, transfer.to)]
-        if own:
-            self.queue(lambda: self.transfer_now(buffer, own))
+        """Queue transfers between the ranks' separate buffers; those between two ranks are in the same order on both.
+
+        All ranks call this, if need be without a transfer.
+        """
+        self.queue(lambda: self.transfer_now(buffer, transfers))
 
     def send(self, buffer: Buffer, start: int, count: int, to: int) -> None:
         self.queue(lambda: self.send_now(buffer, start, count, to))

@@ -67,11 +67,13 @@ class CudaCollectives(Collectives):
             self.nccl.all_reduce(pointer, pointer, count, kind, OPERATIONS[operation], self.world, self.cuda.raw_stream)
 
     def transfer_now(self, buffer: Buffer, transfers: Sequence[Transfer]) -> None:
+        own = [transfer for transfer in transfers if self.rank in (transfer.source, transfer.to)]
+        if not own:
+            return
         with self.kernels.timed():
             self.nccl.group_start()
-            for transfer in transfers:
-                if self.rank in (transfer.source, transfer.to):
-                    self.pass_on(buffer, transfer)
+            for transfer in own:
+                self.pass_on(buffer, transfer)
             self.nccl.group_end()
 
     def send_now(self, buffer: Buffer, start: int, count: int, to: int) -> None:

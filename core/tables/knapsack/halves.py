@@ -153,6 +153,10 @@ class KnapsackHalf(KnapsackTable):
 
     def finish(self, run: TableRun, together: DeviceCollectives) -> tuple[int, np.ndarray | None]:
         ranks, (lighter, heavier) = run.ranks, self.shares
+        passes = [shares.part.passes if shares.ranks > 1 else 0 for shares in self.shares]
+        own = passes[self.part_number] if self.place < self.own_shares.ranks else 0
+        for _ in range(own, max(passes)):  # every rank calls this for each pass of either group
+            together.transfer(self.row[0], [])
         together.transfer(self.free_row if self.is_head else self.last_row, lighter.last_cells(self.head))
         together.transfer(self.last_row, heavier.last_cells(self.head))
         value = int(ranks.sum(self.largest_sum() if self.is_head else 0))
