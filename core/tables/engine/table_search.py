@@ -83,8 +83,8 @@ class PublishedTable(TableStrategy):
         team_size: int | None = None,
     ) -> None:
         shape = None if team_size is None else (team_size,)
-        self.engine = WaveEngine(backend, communicator, problem, "published", folder=folder, shape=shape)
-        self.smallest = WaveEngine(backend, communicator, smallest, "published", shape=shape)
+        self.engine = WaveEngine(backend, communicator, problem, folder=folder, shape=shape)
+        self.smallest = WaveEngine(backend, communicator, smallest, shape=shape)
         self.work = problem.work()
 
     def make_room(self) -> None:

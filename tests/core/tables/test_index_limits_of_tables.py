@@ -5,7 +5,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from core.lang import Array, bundle, function, i32, u32
+from core.lang import bundle, function, i32, u32
 from core.tables.engine.kernels import waves
 from core.tables.engine.kernels.waves import Window
 from core.tables.engine.recurrences import MOST_CELLS
@@ -156,17 +156,16 @@ class Added:
 
 
 @function
-def sum_with(wave: i32, number: i32, window: Window, choice: Array[u32], added: Added) -> u32:
+def sum_with(wave: i32, number: i32, window: Window, added: Added) -> u32:
     return window.cells[window.one + number] + added.number
 
 
 def test_the_generic_engine_at_the_largest_wave(team):
     cells = MOST_CELLS // 2
     window = Window(virtual(2 * cells, WIDE, fill=3), 0, 0)
-    kept = waves.PackedChoices(virtual(cells // 32 + 64, WIDE), 0)
     wave = waves.Wave(number=1, count=cells, first=0, begin=cells)
     teams = cells - 5
-    team(waves.wave_kernel(sum_with), teams, 1, wave, window, kept, 0, Added(1))
+    team(waves.wave_kernel(sum_with), teams, 1, wave, window, Added(1))
     assert max(window.cells.handle.held) == cells + teams - 1
 
 
