@@ -20,7 +20,7 @@ import numpy as np
 from core.lang import Kernel
 from core.run.devices import ComputeDevice, DeviceCollectives, RecordedLaunches
 from core.run.protocol import CountCallback
-from core.tables.held_karp.kernels.halves import Meeting, meet
+from core.tables.held_karp.kernels.halves import Meeting, extend_fetching, meet
 from core.tables.held_karp.kernels.layers import COLUMNS, ELEMENTS, ROW, Layer, Paths, Sets, SubsetShare, extend
 from core.tables.held_karp.plan import HeldKarpPlan, MeetingSets, SubsetRows, binomials, largest_cells
 
@@ -51,10 +51,17 @@ class HeldKarpLauncher:
         self.best = backend.allocate(1, np.uint64)
         self.unread = Paths(Layer(backend.allocate(1, dtype), 0, 0), backend.allocate(1, np.uint32))
 
-    def extend(self, before: Paths, after: Layer, rows: SubsetRows, begin: int, end: int) -> None:
-        """Queue the sets ``begin`` to ``end`` - 1 of some rows, from rows of the layer before."""
+    def extend(self, before: Paths, after: Layer, rows: SubsetRows, begin: int, end: int, fetched: int = 0) -> None:
+        """Queue the sets ``begin`` to ``end`` - 1 of some rows, from rows of the layer before.
+
+        Teams fetch the rows without one of the ``fetched`` largest elements.
+        """
         share = SubsetShare(begin, end, self.run, *rows.numbering)
-        self._launch(extend, end - begin, before, after, self._sets(rows.elements), rows.size, share)
+        arguments = before, after, self._sets(rows.elements), rows.size, share
+        if fetched:
+            self._launch(extend_fetching, end - begin, *arguments, self.pitch, fetched)
+        else:
+            self._launch(extend, end - begin, *arguments)
 
     def meet(self, plan: HeldKarpPlan, gathering: MeetingSets, out: Paths, home: Paths, begin: int, end: int) -> None:
         """Queue the meeting of the sets B ``begin`` to ``end`` - 1 with their complements.
@@ -182,6 +189,9 @@ class HeldKarpLayers:
         is_solo = together.is_silent or is_small
         ranks, rank = (1, 0) if is_solo else (together.size, together.rank)
         partition = LayerPartition(together, ranks, rank, least, at_elements)
+        # Other GPUs have the rows without the largest elements, at which layers are cut.
+        is_distributed = has_distributed_memory(launches, together)
+        self.least, self.fetched = least, (ranks - 1).bit_length() if is_distributed else 0
         self.buffers = [
             [LayerBuffer(launches, partition, layers) for layers in plan.arrays(k, separate)]
             for k in range(plan.directions)
@@ -220,7 +230,7 @@ class HeldKarpLayers:
         buffer = next(buffer for buffer in self.buffers[direction] if rows in buffer.layers)
         layer, begin, end, follow = buffer.place(rows)
         if begin < end:
-            self.launches.extend(before, layer, rows, begin, end)
+            self.launches.extend(before, layer, rows, begin, end, self.fetched if rows.cells >= self.least else 0)
         follow()
         return Paths(layer, before.steps)
 
