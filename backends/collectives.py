@@ -9,21 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from backends.device import Buffer, Collective, Device
-from core.ranks import Ranks, gather_on_all
-
-
-class Transfer(NamedTuple):
-    """Elements of a buffer that one rank has and another needs."""
-
-    source: int
-    to: int
-    start: int
-    length: int
+from core.ranks import Ranks, Transfer, gather_on_all
 
 
 class Collectives:
@@ -117,6 +108,13 @@ class Collectives:
             self.queue(lambda: self.transfer_now(buffer, missing))
             if not self.is_apart:
                 self.barrier()
+
+    def transfer(self, buffer: Buffer, transfers: Sequence[Transfer]) -> None:
+        """Queue transfers between the ranks' separate buffers; those between two ranks are in the same order on both.
+
+        All ranks call this, if need be without a transfer.
+        """
+        self.queue(lambda: self.transfer_now(buffer, transfers))
 
     def send(self, buffer: Buffer, start: int, count: int, to: int) -> None:
         self.queue(lambda: self.send_now(buffer, start, count, to))

@@ -6,7 +6,7 @@ Ranks are numbered from 0, and every rank calls the same methods in the same ord
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -14,6 +14,15 @@ T = TypeVar("T")
 Summand = TypeVar("Summand", int, np.integer, np.ndarray)
 Message = tuple[np.ndarray, int, int]
 """A contiguous array, as both ranks hold it, the rank that has it, and the one that gets it."""
+
+
+class Transfer(NamedTuple):
+    """Elements of a buffer that one rank has and another needs."""
+
+    source: int
+    to: int
+    start: int
+    length: int
 
 
 class SharedNumber(Protocol):

@@ -14,13 +14,13 @@ from types import ModuleType
 
 import numpy as np
 
-from backends.collectives import Collectives, Transfer
+from backends.collectives import Collectives
 from backends.cuda.mailbox import MAX_MAILBOX_WORDS, CollectiveKernels, Mailbox
 from backends.cuda.memory import CudaDevice
 from backends.cuda.peer_memory import gpu_identity, peer_array, reaches_peer
 from backends.device import Buffer
 from core.errors import UserError
-from core.ranks import Ranks, gather_on_all
+from core.ranks import Ranks, Transfer, gather_on_all
 
 PEERS, NCCL, HOST = "peers", "nccl", "host"
 VARIABLE = "ONEKERNEL_CUDA_RANKS"
@@ -67,11 +67,13 @@ class CudaCollectives(Collectives):
             self.nccl.all_reduce(pointer, pointer, count, kind, OPERATIONS[operation], self.world, self.cuda.raw_stream)
 
     def transfer_now(self, buffer: Buffer, transfers: Sequence[Transfer]) -> None:
+        own = [transfer for transfer in transfers if self.rank in (transfer.source, transfer.to)]
+        if not own:
+            return
         with self.kernels.timed():
             self.nccl.group_start()
-            for transfer in transfers:
-                if self.rank in (transfer.source, transfer.to):
-                    self.pass_on(buffer, transfer)
+            for transfer in own:
+                self.pass_on(buffer, transfer)
             self.nccl.group_end()
 
     def send_now(self, buffer: Buffer, start: int, count: int, to: int) -> None:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from backends.collectives import Transfer, left_border_transfers
+from backends.collectives import left_border_transfers
+from core.ranks import Transfer
 
 MEETING = Path(__file__).with_name("meeting.py")
 SIZE = 1000

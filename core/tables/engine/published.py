@@ -14,7 +14,7 @@ import numpy as np
 
 from core.errors import NoRoom
 from core.run.devices import ComputeDevice
-from core.tables.engine.kernels.waves import PackedChoices, Wave, Window, clear, wave_kernel
+from core.tables.engine.kernels.waves import Wave, Window, clear, wave_kernel
 from core.tables.engine.recurrences import (
     MOST_CELLS,
     TEAM_SIZE,
@@ -48,7 +48,6 @@ class PublishedWaves:
             self.data = upload_problem_data(backend, problem)
         except MemoryError as error:
             raise NoRoom(f"--mapping published: {self._needed()}: {error}") from error
-        self.nothing = PackedChoices(backend.allocate(1, np.uint32), 0)
         self.cells: HostCells | None = None
         self.keeps = False
         self.copies: deque[Callable[[], None]] = deque()
@@ -86,7 +85,7 @@ class PublishedWaves:
         count = -(-(first + problem.cells(wave)) // team) * team - begin
         target = Wave(wave, count, begin, ring.row(wave) + begin)
         window = Window(self.window, ring.row(wave - 1), ring.row(wave - 2))
-        self.backend.launch(self.kernel, self._teams(count), team, target, window, self.nothing, 0, self.data)
+        self.backend.launch(self.kernel, self._teams(count), team, target, window, self.data)
         if self.keeps and self.cells is not None:
             copy = self.cells.wave(wave)
             self.copies.append(self.backend.stream_out(self.window, ring.row(wave) + first, copy.size, copy))

@@ -61,24 +61,20 @@ class Waves:
     value
         The language's type of a cell.
     lookback
-        Number of earlier waves that a cell reads: 1 or 2, or any number with the published mapping.
-    choices : 0, 1 or 2
-        Bits of choice kept of a cell; 0 if nothing is traced.
+        Number of earlier waves that a cell reads.
     data
         The data of ``cell``: an instance of a class of yours that is a `core.lang.bundle`, with arrays of NumPy's.
     data_memory
         Memory of these arrays: a place of `core.lang.types.PLACES` but ``shared``.
     cell
-        A `core.lang.function`: ``cell(wave: i32, number: i32, window: Window, choice: Array[u32], data: YourData)
-        -> V``. Cell number k of the wave before is ``window.cells[window.one + k]``, and of the one before that
-        ``window.cells[window.two + k]``; they hold nothing at waves 0 and 1. The choice is left in ``choice[0]``.
-        The published mapping computes whole teams: also numbers before the first of a wave and after its last; their
-        values are not used. The cell -1 of a wave is 0 there, like all memory that no lane has written.
+        A `core.lang.function`: ``cell(wave: i32, number: i32, window: Window, data: YourData) -> V``. Cell number k of
+        the wave before is ``window.cells[window.one + k]``, and of the one before that ``window.cells[window.two +
+        k]``; they hold nothing at waves 0 and 1. Whole teams are computed: also numbers before the first of a wave and
+        after its last; their values are not used. The cell -1 of a wave is 0, like all memory that no lane has written.
     """
 
     value: Scalar = i32
     lookback = 1
-    choices = 0
     data: object
     data_memory = "readonly"
     cell: Function
@@ -106,7 +102,7 @@ class Waves:
         return sum(self.cells(earlier) for earlier in range(wave))
 
     def lie(self, ring: WaveRing) -> None:
-        """Make ``data`` for the published mapping with this ring of waves."""
+        """Make ``data`` for this ring of waves."""
 
 
 class AnsweringWaves(Waves):
@@ -225,8 +221,8 @@ class HostCells:
 class WaveResult(NamedTuple):
     """Values of the last wave (of tiles the last cell alone), and the choices and cells that were kept.
 
-    ``choice(wave, index)``, of a `Grid` ``choice(i, j)``, returns the choice of a cell; call it from the last wave to
-    the first. ``cells`` are kept with the published mapping.
+    ``choice(i, j)`` returns the choice of a cell of a `Grid`; call it from the last wave to the first. `Waves` keep
+    ``cells``.
     """
 
     last: np.ndarray

@@ -18,12 +18,13 @@ Tables keep no checkpoints, and only the published mapping keeps host memory (`m
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from core.errors import UserError, check_choice
+from core.ranks import Transfer
 from core.run.checkpoint import Checkpointer
 from core.run.devices import ComputeDevice, Ranks
 from core.run.progress import ProgressMonitor, refuse_history
@@ -62,6 +63,9 @@ class TableStrategy:
     def warm_up(self, trace: bool) -> None:
         """Compile all programs, or those of a run with or without ``trace``."""
 
+    def join(self, run: TableRun) -> None:
+        """Allocate what such runs need, and connect the devices of the ranks; all ranks call this."""
+
     def compute(self, run: TableRun) -> TableAnswer:
         raise NotImplementedError
 
@@ -79,8 +83,8 @@ class PublishedTable(TableStrategy):
         team_size: int | None = None,
     ) -> None:
         shape = None if team_size is None else (team_size,)
-        self.engine = WaveEngine(backend, communicator, problem, "published", folder=folder, shape=shape)
-        self.smallest = WaveEngine(backend, communicator, smallest, "published", shape=shape)
+        self.engine = WaveEngine(backend, communicator, problem, folder=folder, shape=shape)
+        self.smallest = WaveEngine(backend, communicator, smallest, shape=shape)
         self.work = problem.work()
 
     def make_room(self) -> None:
@@ -96,8 +100,8 @@ class PublishedTable(TableStrategy):
 class TableSearch(Search, Generic[Result]):
     """A search by a table; the answer is known at its end.
 
-    ``subject`` names the table in messages. ``are_parts_even`` is True if the parts that progress counts are about
-    equal work.
+    ``subject`` names the table in messages. ``traces`` says for which runs the search was warmed up. ``are_parts_even``
+    is True if the parts that progress counts are about equal work.
     """
 
     unit = "cells"
@@ -105,6 +109,7 @@ class TableSearch(Search, Generic[Result]):
     communicator: Ranks
     subject: str
     are_parts_even = True
+    traces = True
     strategy: TableStrategy
 
     @property
@@ -125,8 +130,12 @@ class TableSearch(Search, Generic[Result]):
         self.strategy.make_room()
 
     def warm_up(self, trace: bool = True) -> None:
+        self.traces = trace
         with self.backend.warming_up():
             self.strategy.warm_up(trace)
+
+    def join(self, ranks: Ranks) -> None:
+        self.strategy.join(TableRun(self.traces, None, ranks))
 
     def result(self, answer: TableAnswer) -> Result:
         raise NotImplementedError
@@ -155,6 +164,13 @@ class TableSearch(Search, Generic[Result]):
         result = self.result(self.strategy.compute(TableRun(trace, progress, ranks)))
         monitor.report_all(result.cost, self.evaluations)
         return result
+
+
+def connect(backend: ComputeDevice, ranks: Ranks, pairs: Iterable[tuple[int, int]]) -> None:
+    """Send a word from the first to the second rank of each pair: devices connect at their first message."""
+    word = backend.upload(np.zeros(1, np.uint32))
+    backend.collectives(ranks).transfer(word, [Transfer(source, to, 0, 1) for source, to in sorted(set(pairs))])
+    backend.synchronize()
 
 
 def digest(value: int, content: bytes = b"") -> str:

@@ -132,25 +132,31 @@ class HeldKarpHalves(TableStrategy):
             if earlier.ranks is ranks or (earlier.is_silent and together.is_silent):
                 return
             self.layers = None
-        at_elements = self.cut_at_elements(together)
+        placement = self.placement(together)
         try:
-            self.layers = HeldKarpLayers(self.plan, self.launches, together, self.firsts, at_elements)
+            self.layers = HeldKarpLayers(self.plan, self.launches, together, self.firsts, *placement)
         except MemoryError as error:
             n = self.plan.elements + 1
             needed = bytes_needed(n, self.launches.dtype.itemsize, self.plan.directed)
             raise NoRoom(f"{n} cities need {needed} bytes of the device: {error}") from error
 
-    def cut_at_elements(self, together: DeviceCollectives) -> bool:
-        """Return True if GPUs' shares begin at the highest elements: all can hold them, though some are larger.
+    def placement(self, together: DeviceCollectives) -> tuple[bool, bool]:
+        """Return if shares begin at the highest elements, and if layers are separate: GPUs do both if all have room.
 
-        Refuses on all ranks, before any allocation, layers that the device of one rank cannot hold at all.
+        Some shares are larger then. In an array for several layers, shares of more than two ranks lie partly in the
+        memory of others. Refuses on all ranks, before any allocation, layers that the device of one rank cannot hold at
+        all.
         """
-        least, rank = 0, 0
-        for at_elements in (True, False) if has_distributed_memory(self.launches, together) else (False,):
-            spare = self.room - bytes_of_rank(self.plan, self.launches, together, together.rank, at_elements)
+        least, rank, choices = 0, 0, [(False, False)]
+        if has_distributed_memory(self.launches, together):
+            choices = [(True, False), (False, False)]
+            if together.size > 2:
+                choices = [(True, True), (False, True), *choices]
+        for choice in choices:
+            spare = self.room - bytes_of_rank(self.plan, self.launches, together, together.rank, *choice)
             least, rank = together.ranks.minloc(spare, together.rank)
             if least >= 0:
-                return at_elements
+                return choice
         needed = bytes_of_rank(self.plan, self.launches, together, rank, False)
         where = f"rank {rank}'s device" if together.size > 1 else "the device"
         refuse_layers(self.plan.elements + 1, needed, needed + least, where)
@@ -163,6 +169,9 @@ class HeldKarpHalves(TableStrategy):
             launches.extend(Paths(first_layer, out.steps), second_layer, rows, 0, 0)
         for meeting in plan.meetings()[:2]:
             launches.meet(plan, meeting, Paths(second_layer, out.steps), Paths(first_layer, home.steps), 0, 0)
+
+    def join(self, run: TableRun) -> None:
+        self.settle(run.ranks)
 
     def compute(self, run: TableRun) -> TableAnswer:
         self.settle(run.ranks)

@@ -20,9 +20,9 @@ import numpy as np
 from core.lang import Kernel
 from core.run.devices import ComputeDevice, DeviceCollectives, RecordedLaunches
 from core.run.protocol import CountCallback
-from core.tables.held_karp.kernels.halves import Meeting, meet
+from core.tables.held_karp.kernels.halves import Meeting, extend_fetching, meet
 from core.tables.held_karp.kernels.layers import COLUMNS, ELEMENTS, ROW, Layer, Paths, Sets, SubsetShare, extend
-from core.tables.held_karp.plan import HeldKarpPlan, MeetingSets, SubsetRows, binomials
+from core.tables.held_karp.plan import HeldKarpPlan, MeetingSets, SubsetRows, binomials, largest_cells
 
 TEAM_SIZE = 256
 RUN_OF_A_CORE = 64
@@ -51,10 +51,17 @@ class HeldKarpLauncher:
         self.best = backend.allocate(1, np.uint64)
         self.unread = Paths(Layer(backend.allocate(1, dtype), 0, 0), backend.allocate(1, np.uint32))
 
-    def extend(self, before: Paths, after: Layer, rows: SubsetRows, begin: int, end: int) -> None:
-        """Queue the sets ``begin`` to ``end`` - 1 of some rows, from rows of the layer before."""
+    def extend(self, before: Paths, after: Layer, rows: SubsetRows, begin: int, end: int, fetched: int = 0) -> None:
+        """Queue the sets ``begin`` to ``end`` - 1 of some rows, from rows of the layer before.
+
+        Teams fetch the rows without one of the ``fetched`` largest elements.
+        """
         share = SubsetShare(begin, end, self.run, *rows.numbering)
-        self._launch(extend, end - begin, before, after, self._sets(rows.elements), rows.size, share)
+        arguments = before, after, self._sets(rows.elements), rows.size, share
+        if fetched:
+            self._launch(extend_fetching, end - begin, *arguments, self.pitch, fetched)
+        else:
+            self._launch(extend, end - begin, *arguments)
 
     def meet(self, plan: HeldKarpPlan, gathering: MeetingSets, out: Paths, home: Paths, begin: int, end: int) -> None:
         """Queue the meeting of the sets B ``begin`` to ``end`` - 1 with their complements.
@@ -116,19 +123,17 @@ class LayerPartition(NamedTuple):
 
 
 class LayerBuffer:
-    """Array of ``room`` cells for rows of several ``layers``."""
+    """Array for rows of several ``layers``."""
 
-    def __init__(
-        self, launches: HeldKarpLauncher, partition: LayerPartition, layers: Sequence[SubsetRows], room: int
-    ) -> None:
-        self.partition = partition
+    def __init__(self, launches: HeldKarpLauncher, partition: LayerPartition, layers: list[SubsetRows]) -> None:
+        self.partition, self.layers = partition, layers
         own_cells = [rows.cells for rows in layers if rows.cells < partition.least]
         shared_rows = [rows for rows in layers if rows.cells >= partition.least]
         if own_cells:
             self.own = launches.backend.allocate(max(own_cells), launches.dtype)
         if shared_rows:
-            self.cuts = memory_boundaries(shared_rows, room, partition.ranks, partition.at_elements)
-            self.common = partition.together.common(room, launches.dtype, self.cuts)
+            self.cuts = memory_boundaries(shared_rows, partition.ranks, partition.at_elements)
+            self.common = partition.together.common(self.cuts[-1], launches.dtype, self.cuts)
 
     def place(self, rows: SubsetRows) -> tuple[Layer, int, int, Callable[[], None]]:
         """Return the place of rows, this rank's first set and the one after its last, and the call that follows."""
@@ -144,10 +149,10 @@ class LayerBuffer:
         return Layer(self.common, start, rows.first), *self.partition.own_sets(rows), gather
 
 
-def memory_boundaries(layers: Sequence[SubsetRows], room: int, ranks: int, at_elements: bool) -> list[int]:
-    """Return the starts of the ranks' memory in ``room`` cells: at the shares of the largest layer."""
+def memory_boundaries(layers: list[SubsetRows], ranks: int, at_elements: bool) -> list[int]:
+    """Return the starts of the ranks' memory, and its end: at the shares of the largest layer."""
     largest = max(layers, key=lambda rows: rows.cells)
-    return [*share_boundaries(largest, largest.bounds(ranks, at_elements))[:-1], room]
+    return share_boundaries(largest, largest.bounds(ranks, at_elements))
 
 
 def share_boundaries(rows: SubsetRows, bounds: Sequence[int]) -> list[int]:
@@ -169,6 +174,7 @@ class HeldKarpLayers:
         together: DeviceCollectives,
         firsts: Sequence[Paths],
         at_elements: bool = False,
+        separate: bool = False,
     ) -> None:
         self.plan, self.launches, self.together, self.firsts = plan, launches, together, firsts
         limit = SMALL if launches.is_wide else SMALL_OF_A_CORE
@@ -183,8 +189,11 @@ class HeldKarpLayers:
         is_solo = together.is_silent or is_small
         ranks, rank = (1, 0) if is_solo else (together.size, together.rank)
         partition = LayerPartition(together, ranks, rank, least, at_elements)
-        self.turns = [
-            [LayerBuffer(launches, partition, plan.rows(k, parity), plan.room(k, parity)) for parity in (0, 1)]
+        # Other GPUs have the rows without the largest elements, at which layers are cut.
+        is_distributed = has_distributed_memory(launches, together)
+        self.least, self.fetched = least, (ranks - 1).bit_length() if is_distributed else 0
+        self.buffers = [
+            [LayerBuffer(launches, partition, layers) for layers in plan.arrays(k, separate)]
             for k in range(plan.directions)
         ]
         self.paths = [*firsts]
@@ -218,9 +227,10 @@ class HeldKarpLayers:
     def extend(self, direction: int, rows: SubsetRows) -> Paths:
         """Compute this rank's share of rows; return their place."""
         before = self.paths[direction]
-        layer, begin, end, follow = self.turns[direction][rows.size % 2].place(rows)
+        buffer = next(buffer for buffer in self.buffers[direction] if rows in buffer.layers)
+        layer, begin, end, follow = buffer.place(rows)
         if begin < end:
-            self.launches.extend(before, layer, rows, begin, end)
+            self.launches.extend(before, layer, rows, begin, end, self.fetched if rows.cells >= self.least else 0)
         follow()
         return Paths(layer, before.steps)
 
@@ -255,14 +265,19 @@ def has_distributed_memory(launches: HeldKarpLauncher, together: DeviceCollectiv
 
 
 def bytes_of_rank(
-    plan: HeldKarpPlan, launches: HeldKarpLauncher, together: DeviceCollectives, rank: int, at_elements: bool
+    plan: HeldKarpPlan,
+    launches: HeldKarpLauncher,
+    together: DeviceCollectives,
+    rank: int,
+    at_elements: bool,
+    separate: bool = False,
 ) -> int:
     cells = 0
     for direction in range(plan.directions):
-        for parity in (0, 1):
-            room = plan.room(direction, parity)
-            if room and has_distributed_memory(launches, together):
-                bounds = memory_boundaries(plan.rows(direction, parity), room, together.size, at_elements)
-                room = bounds[rank + 1] - bounds[rank]
-            cells += room  # each rank of a host counts their common memory
+        for rows in plan.arrays(direction, separate):
+            if has_distributed_memory(launches, together):
+                bounds = memory_boundaries(rows, together.size, at_elements)
+                cells += bounds[rank + 1] - bounds[rank]
+            else:
+                cells += largest_cells(rows)  # each rank of a host counts their common memory
     return cells * launches.dtype.itemsize

@@ -137,22 +137,26 @@ class HeldKarpPlan:
     def layer(self, size: int) -> SubsetRows:
         return every_set(self.elements, size)
 
-    def room(self, direction: int, parity: int) -> int:
-        """Return the cells of the array with the layers of even (0) or odd (1) sizes of a direction."""
-        cells = [rows.cells for rows in self._layers(parity)]
-        if direction == 0 and parity == self.half % 2:
-            cells.append(min(self.halves.cells, ROOM))
-        return max(cells, default=0)
-
     def slices(self) -> list[SubsetRows]:
         """Return `halves` in parts that fit the memory where they are computed."""
         rows = self.halves
-        most_sets = max(1, self.room(0, self.half % 2) // self.half)
+        room = max([min(rows.cells, ROOM), *(layer.cells for layer in self._layers(self.half % 2))])
+        most_sets = max(1, room // self.half)
         return [rows._replace(first=k, end=min(k + most_sets, rows.end)) for k in range(0, rows.end, most_sets)]
 
-    def rows(self, direction: int, parity: int) -> list[SubsetRows]:
-        slices = self.slices() if direction == 0 and parity == self.half % 2 else []
-        return [*self._layers(parity), *slices]
+    def arrays(self, direction: int, separate: bool = False) -> list[list[SubsetRows]]:
+        """Return the rows of each array of a direction: layers of even sizes and of odd ones, or each ``separate``.
+
+        The rows of `slices` are with the layer before the last.
+        """
+        arrays = [layers for layers in (self._layers(0), self._layers(1)) if layers]
+        if separate:
+            arrays = [[rows] for layers in arrays for rows in layers]
+        if direction == 0 and self.is_even:
+            before = [layers for layers in arrays if layers[-1].size == self.half - 2]
+            arrays = [layers for layers in arrays if layers not in before]
+            arrays.append(sum(before, []) + self.slices())
+        return arrays
 
     def _layers(self, parity: int) -> list[SubsetRows]:
         return [self.layer(size) for size in range(2, self.size + 1) if size % 2 == parity]
@@ -186,9 +190,15 @@ class HeldKarpPlan:
         return count
 
 
+def largest_cells(rows: list[SubsetRows]) -> int:
+    return max(one.cells for one in rows)
+
+
 def bytes_needed(n: int, itemsize: int, directed: bool) -> int:
     plan = HeldKarpPlan(n - 1, directed)
-    return itemsize * sum(plan.room(direction, parity) for direction in range(plan.directions) for parity in (0, 1))
+    return itemsize * sum(
+        largest_cells(rows) for direction in range(plan.directions) for rows in plan.arrays(direction)
+    )
 
 
 def refuse_layers(n: int, needed: int, room: int, where: str, advice: str = "") -> NoReturn:

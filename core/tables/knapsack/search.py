@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.run.devices import ComputeDevice, Ranks
+from core.run.devices import ComputeDevice, DeviceLimits, Ranks
 from core.run.protocol import Digested, alias
 from core.tables.engine.recurrences import TableAnswer
 from core.tables.engine.table_search import PublishedTable, TableSearch, check_mapping, digest
@@ -53,6 +53,14 @@ def make_selection(
     weight = None if chosen is None else instance.weight_and_value(chosen)[0]
     digits = digest(value, b"" if chosen is None else np.packbits(chosen).tobytes())
     return Selection(value, weight, chosen, optimal, digest=int(digits, 16), **counts)
+
+
+def has_halves(limits: DeviceLimits, ranks: int) -> bool:
+    """Return True if two groups of ranks have tables of half of the items each.
+
+    A rank then needs memory for whole rows, which many cores of a host do not have.
+    """
+    return ranks == 2 or (ranks > 2 and limits.lanes_resident > 1)
 
 
 class KnapsackSearch(TableSearch[Selection]):
@@ -99,8 +107,10 @@ class KnapsackSearch(TableSearch[Selection]):
             problems = KnapsackDiagonals(instance), KnapsackDiagonals(smallest(instance))
             self.strategy = PublishedTable(backend, communicator, *problems, folder, team_size)
         else:
-            strategy = KnapsackHalf if communicator.size == 2 else KnapsackTable
-            self.strategy = strategy(backend, communicator, instance, room, folder, team_size)
+            halves = has_halves(backend.capabilities, communicator.size)
+            self.strategy = (KnapsackHalf if halves else KnapsackTable)(
+                backend, communicator, instance, room, folder, team_size
+            )
 
     @property
     def evaluations(self) -> int:

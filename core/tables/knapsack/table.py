@@ -96,6 +96,14 @@ class KnapsackPart(NamedTuple):
         low, high = self.cells_that_matter()
         return 2 * int((high[1:].astype(np.int64) - low[1:] + 1).sum())
 
+    @property
+    def traffic(self) -> int:
+        """Cells that passes read and write in memory: a cell, that without one of the items, that without both."""
+        low, high = (bounds[1:].astype(np.int64) for bounds in self.cells_that_matter())
+        light, heavy = self.weights[::2], self.weights[1::2]
+        reads = sum(np.maximum(high - np.maximum(low, weight) + 1, 0).sum() for weight in (light, light + heavy))
+        return self.work + int(reads)
+
 
 class KnapsackTable(TableStrategy):
     """One table; every rank computes a part of its capacities. For the parameters see `KnapsackSearch`.
@@ -122,7 +130,7 @@ class KnapsackTable(TableStrategy):
         self.padded, self.dtype = cut.padded(self.capacity), np.dtype(value_type(instance).dtype)
         parts = self.parts()
         self.work = sum(part.work for part in parts)
-        self.part = part = parts[communicator.rank % len(parts)]
+        self.part = part = parts[self.part_number]
         self.passes = part.passes
         needed, memory = 2 * self.padded * self.dtype.itemsize, backend.device.memory_bytes
         if memory and needed > memory:
@@ -131,7 +139,7 @@ class KnapsackTable(TableStrategy):
             )
         self.bounds = self.bounds_of_ranks()
         left, right = (0, self.padded) if self.bounds is None else self.bounds[communicator.rank :][:2]
-        self.own = kernels.Slice(left, right)
+        self.own = kernels.Slice(left, right, 1, 1)
         self.words = self.padded // kernels.CELLS
         shares = -(-self.padded // cut.block // cut.share)
         # A wide device takes a team for every block as places come free; cores take turns.
@@ -139,6 +147,7 @@ class KnapsackTable(TableStrategy):
         low, high = part.cells_that_matter()
         weights, clock = part.weights.astype(np.int32), np.zeros(self.teams, np.int32)
         self.table = backend.load(kernels.Passes(weights, part.values, low, high, clock))
+        self.share = backend.load(kernels.CapacityShare(np.ones(self.passes, np.int32), 1, 0))
         self.trace = backend.allocate(2, np.int32)
         self.chosen = backend.allocate(2 * self.passes, np.uint8)
         self.nothing = backend.allocate(1, np.uint32)
@@ -147,17 +156,27 @@ class KnapsackTable(TableStrategy):
         self.sequences: dict[tuple[int, int, int, bool], RecordedLaunches] = {}
         self.rows: DecisionRows | None = None
 
+    @property
+    def part_number(self) -> int:
+        """Place of this rank's part among `parts`."""
+        return 0
+
     def parts(self) -> Sequence[KnapsackPart]:
-        """Return the items and cells of the table of each rank, or of the one table of all."""
+        """Return the items and cells of each table."""
         return [KnapsackPart.of(self.instance, self.numbers, self.dtype, self.capacity, self.capacity)]
 
     def bounds_of_ranks(self) -> list[int] | None:
         """Return bounds of the ranks' parts of a row, in whole blocks; the last parts of a short row are empty."""
-        size, block, least = self.communicator.size, self.cut.block, LEAST_PART[self.cut.team_size > 1]
+        size, block = self.communicator.size, self.cut.block
         if size == 1:
             return None
-        used_ranks = max(1, min(size, self.padded // least))
+        used_ranks = self.used_ranks(size)
         return [block * (self.padded // block * min(rank, used_ranks) // used_ranks) for rank in range(size + 1)]
+
+    def used_ranks(self, ranks: int) -> int:
+        """Return how many of some ranks have a part of a row."""
+        least = max(LEAST_PART[self.cut.team_size > 1], self.cut.block)
+        return max(1, min(ranks, self.padded // least))
 
     def warm_up(self, trace: bool) -> None:
         self.make_rows(self.backend.collectives(self.communicator))
@@ -169,16 +188,12 @@ class KnapsackTable(TableStrategy):
     def compute(self, run: TableRun) -> TableAnswer:
         together, ranks = self.backend.collectives(run.ranks), run.ranks
         self.queue_passes(together, run.trace, run.progress)
-        value, own_chosen = self.finish(run, together)
+        value, chosen = self.finish(run, together)
         streamed_bytes = int(ranks.sum(self.rows.streamed_bytes if run.trace and self.rows is not None else 0))
-        if own_chosen is None:
-            return TableAnswer(value, None, streamed_bytes)
-        chosen = np.zeros(self.instance.n, np.uint8)
-        chosen[self.part.numbers] = own_chosen
-        return TableAnswer(value, ranks.sum(chosen) > 0, streamed_bytes)
+        return TableAnswer(value, None if chosen is None else ranks.sum(chosen) > 0, streamed_bytes)
 
     def finish(self, run: TableRun, together: DeviceCollectives) -> tuple[int, np.ndarray | None]:
-        """Return the largest value and, with a trace, this rank's chosen items; all passes are queued."""
+        """Return the largest value and, with a trace, this rank's chosen items, (n,), u8; all passes are queued."""
         owns = self.own.left <= self.part.highest < self.own.right
         value = int(run.ranks.sum(int(self.backend.read(self.last_row, self.part.highest, 1)[0]) if owns else 0))
         if not run.trace:
@@ -200,21 +215,26 @@ class KnapsackTable(TableStrategy):
         rows = self.rows if trace else None
         chunk, most = self.passes if rows is None else rows.rows_per_chunk, BATCH if progress else self.passes
         for first, stop, buffer in spans_of_launches(rows, self.nothing, 0, self.passes, most):
-            if self.bounds is None or self.together.is_silent or self.together.is_one_memory:
-                self._replay(buffer, chunk, first, stop, trace)
-            else:
-                for step in range(first, stop):
-                    self.launch_pass(buffer, chunk, step % 2, trace)
-                    self._exchange(step % 2, step + 1)
+            self.queue_span(buffer, chunk, first, stop, trace)
             if progress is not None:
                 self.backend.synchronize()
                 own, count = len(self.part.numbers), len(self.numbers)
                 progress(max(2 * stop - self.part.spare, 0) * count // max(1, own), count)
 
+    def queue_span(self, buffer: DeviceArray, passes_kept: int, first: int, end: int, trace: bool) -> None:
+        """Queue the passes ``first`` to ``end`` - 1, whose decisions are in ``buffer``."""
+        if self.bounds is None or self.together.is_silent or self.together.is_one_memory:
+            self._replay(buffer, passes_kept, first, end, trace)
+        else:
+            for step in range(first, end):
+                self.launch_pass(buffer, passes_kept, step % 2, trace)
+                self._exchange(step % 2, step + 1)
+
     def make_rows(self, together: DeviceCollectives) -> None:
-        if self.row and (self.bounds is None or self.together is together):
-            return
+        is_made = bool(self.row) and (self.bounds is None or self.together is together)
         self.together = together
+        if is_made:
+            return
         self.row.clear()
         self.sequences.clear()
         for _ in range(2):
@@ -240,7 +260,10 @@ class KnapsackTable(TableStrategy):
     def launch_pass(self, buffer: DeviceArray, passes_kept: int, parity: int, trace: bool, empty: bool = False) -> None:
         """Queue the next pass, which reads row ``parity``; an ``empty`` one computes nothing."""
         decisions = kernels.DecisionBits(buffer, self.words, passes_kept)
-        own = kernels.Slice(self.own.left, self.own.left) if empty else self.own
+        own = kernels.Slice(self.own.left, self.own.left, 1, 1) if empty else self.own
+        self.launch_part(decisions, own, parity, trace)
+
+    def launch_part(self, decisions: kernels.DecisionBits, own: kernels.Slice, parity: int, trace: bool) -> None:
         self.backend.launch(
             kernels.add_two_items, self.teams, self.cut.team_size,
             self.table, self.row[parity], self.row[1 - parity], decisions, own, trace, self.cut.at_once, self.cut.share,
@@ -272,7 +295,7 @@ class KnapsackTable(TableStrategy):
         decisions = kernels.DecisionBits(buffer, self.words, self.passes)
         self.backend.launch(
             kernels.trace_items, 1, 1,
-            self.table, decisions, first, self.own.left, self.cut.team_size, self.trace, self.chosen,
+            self.table, decisions, first, self.own.left, self.share, self.cut.team_size, self.trace, self.chosen,
         )  # fmt: skip
 
     def select_none(self) -> None:
@@ -291,5 +314,14 @@ class KnapsackTable(TableStrategy):
         return np.asarray(self.backend.download(self.trace))
 
     def selected(self) -> np.ndarray:
-        """Return the chosen items: (n,), u8, in the order of `KnapsackPart.numbers`."""
-        return np.asarray(self.backend.download(self.chosen))[self.part.spare :]
+        """Return the items that this rank has chosen: (n,), u8."""
+        chosen = np.zeros(self.instance.n, np.uint8)
+        chosen[self.part.numbers] = np.asarray(self.backend.download(self.chosen))[self.part.spare :]
+        return chosen
+
+
+class UndividedTable(KnapsackTable):
+    """A table of one rank among others."""
+
+    def bounds_of_ranks(self) -> None:
+        """This rank computes the whole row."""

@@ -1,19 +1,20 @@
 """The length of a longest common subsequence, by ranks that come from both ends of the strings and meet in the middle.
 
 Hirschberg (CACM 18(6), 1975) joins the table of the first rows with that of the last, computed backwards: on any line
-that cuts the table into an upper left and a lower right part, the largest sum of both is the length. Here the line is
-the place of the wave of `core.tables.lcs.kernels` when half of the work is done: a stair that rises from strip to
-strip. So one wave comes from each end, both end at the same time, each with half of the launches, without earlier
+that cuts the table into an upper left and a lower right part, the largest sum of both is the length. For two ranks the
+line is the place of the wave of `core.tables.lcs.kernels` when half of the work is done: a stair that rises from strip
+to strip. So one wave comes from each end, both end at the same time, each with half of the launches, without earlier
 communication. With a row in the middle each wave would have half of the rows but all strips to pass, which is half of
 the time of a table that one GPU computes easily.
 
-Half of the ranks share each wave: columns in strips, carries from rank to rank.
+Half of the ranks share each wave: columns in strips, carries from rank to rank. A rank waits until the wave has passed
+the strips to its left, so all ranks but the last of each wave have few columns with all of their rows. Between them,
+the last ranks of both waves meet on such a stair.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from math import lcm
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +25,6 @@ from core.tables.engine.table_search import TableRun
 from core.tables.lcs.kernels import COLUMNS, ROWS
 from core.tables.lcs.strategies import LcsInput, LcsStrategy
 from core.tables.lcs.table import (
-    LAUNCHES_PER_STRIP,
     CarryRanks,
     LcsBlock,
     LcsLaunchShape,
@@ -33,12 +33,16 @@ from core.tables.lcs.table import (
     shape_for,
 )
 
+STRIPS_PER_RANK = 2
+"""Strips of a core's wave for each of more than two ranks; parts of the ranks are whole strips."""
+
 
 class Stair(NamedTuple):
     """Line between the cells of the wave from the upper left and those of the wave from the lower right.
 
-    There are ``batches`` of rows and ``strips`` of columns. The first wave computes the first ``reach - s * slope``
-    batches of strip s, or none or all of them.
+    There are ``batches`` of rows and ``strips`` of columns. The first wave computes all batches of the first ``left``
+    strips and none of the last ``right`` ones. Of strip s between them it computes the first ``reach - s * slope``
+    batches, limited to 0 to ``batches``.
     """
 
     strips: int
@@ -46,26 +50,35 @@ class Stair(NamedTuple):
     batches: int
     reach: int
     slope: int
+    left: int = 0
+    right: int = 0
 
     @property
     def ends(self) -> np.ndarray:
         """Batches of each strip that the first wave computes: (strips,), i64, not increasing."""
-        return np.clip(self.reach - self.slope * np.arange(self.strips), 0, self.batches)
+        between = np.arange(self.strips - self.left - self.right)
+        ends = np.clip(self.reach - self.slope * between, 0, self.batches)
+        return np.pad(np.pad(ends, (self.left, 0), constant_values=self.batches), (0, self.right))
 
     def from_end(self) -> Stair:
         """Return the same line for the other wave, which numbers strips and batches from the end."""
-        return self._replace(reach=self.batches - self.reach + self.slope * (self.strips - 1))
+        _, _, batches, reach, slope, left, right = self
+        reach = batches - reach + slope * (self.strips - left - right - 1)
+        return self._replace(reach=reach, left=right, right=left)
 
     @classmethod
-    def partition(cls, strips: int, words: int, batches: int, slope: int, first: int, second: int) -> Stair:
-        """Return the line that divides the work as ``first`` to ``second``."""
-        work = strips * batches * first
+    def partition(
+        cls, strips: int, words: int, batches: int, slope: int, first: int, second: int, left: int = 0, right: int = 0
+    ) -> Stair:
+        """Return the line that divides the work of the strips between as ``first`` to ``second``."""
+        between = strips - left - right
+        work = between * batches * first
 
         def is_enough(reach: int) -> bool:
-            return int(cls(strips, words, batches, reach, slope).ends.sum()) * (first + second) >= work
+            return int(cls(between, words, batches, reach, slope).ends.sum()) * (first + second) >= work
 
-        reach = bisect_left(range(batches + slope * (strips - 1)), True, key=is_enough)
-        return cls(strips, words, batches, reach, slope)
+        reach = bisect_left(range(batches + slope * (between - 1)), True, key=is_enough)
+        return cls(strips, words, batches, reach, slope, left, right)
 
 
 class WavePart(NamedTuple):
@@ -83,17 +96,44 @@ class WavePart(NamedTuple):
         return slice(first * stair.words, end * stair.words)
 
 
-def wave_part(rank: int, size: int, strips: int) -> WavePart | None:
-    """Return the part of a rank among at least two; None if it has no strip."""
-    forward = size - size // 2
-    from_end = rank >= forward
-    begin, used_ranks = (forward, size - forward) if from_end else (0, forward)
-    used_ranks = min(used_ranks, strips)
-    k = rank - begin
-    if k >= used_ranks:
-        return None
-    first, end = (strips * (k + side) // used_ranks for side in range(2))
-    return WavePart(from_end, first, end, rank - 1 if k > 0 else None, rank + 1 if k < used_ranks - 1 else None)
+def share_waves(size: int, strips: int, words: int, batches: int, slope: int) -> tuple[Stair, list[WavePart]]:
+    """Return the line, and the parts of up to ``size`` ranks, at least two, which end at about the same time.
+
+    The last ranks of both waves share the columns in the middle. Every other rank has all rows of its columns, so that
+    its neighbour waits for few strips. Times are counted in batches of one strip: while a wave passes k strips, each
+    ``slope`` batches behind the one to its left, their device computes about ``slope * k**2 / 2`` batches.
+    """
+    used = min(size, strips + 1)
+    ranks = used - used // 2, used // 2
+
+    def divided(time: int) -> tuple[list[list[int]], list[int], int]:
+        """Return the strips of both waves' ranks but the last, the time that is left to it, and the middle's strips."""
+        spare, waves, left = strips - used + 1, [], []
+        for count in ranks:
+            widths, begin = [], 0
+            for _ in range(count - 1):
+                width = 1 + min(spare, max(0, (time - begin) // batches - 1))
+                spare -= width - 1
+                begin += slope * width * width // 2
+                widths.append(width)
+            waves.append(widths)
+            left.append(max(1, time - begin))
+        return waves, left, spare + 1
+
+    def is_enough(time: int) -> bool:
+        _, left, middle = divided(time)
+        return middle * batches <= sum(left)
+
+    waves, left, middle = divided(bisect_left(range(strips * (batches + slope * strips)), True, key=is_enough))
+    stair = Stair.partition(strips, words, batches, slope, *left, *map(sum, waves))
+    parts: list[WavePart] = []
+    for widths in waves:
+        bounds = np.cumsum([0, *widths, middle]).tolist()
+        for k in range(len(widths) + 1):
+            rank = len(parts)
+            neighbours = rank - 1 if k > 0 else None, rank + 1 if k < len(widths) else None
+            parts.append(WavePart(widths is waves[1], bounds[k], bounds[k + 1], *neighbours))
+    return stair, parts
 
 
 class LcsFromBothEnds(LcsStrategy):
@@ -104,19 +144,17 @@ class LcsFromBothEnds(LcsStrategy):
         self.ranks = ranks
         backend, shape = given.backend, given.shape
         words, batches = -(-given.b.size // COLUMNS), -(-given.a.size // ROWS)
-        forward, backward = ranks.size - ranks.size // 2, ranks.size // 2
         if shape is None:
-            # Strips that both halves of the ranks can share evenly, up to a limit.
-            strips = min(lcm(forward, backward), LAUNCHES_PER_STRIP * forward)
+            strips = 1 if ranks.size == 2 else STRIPS_PER_RANK * ranks.size
             shape = shape_for(backend.capabilities, words, batches, strips=strips)
         width = shape.lanes * shape.words
         shapes = gather_on_all(ranks, (width, shape.delay * shape.steps))
         self.alike = len(set(shapes)) == 1
         # Strips of unlike devices do not fit each other: there the line is a row.
         width, slope = shapes[0] if self.alike else (1, 0)
-        self.stair = Stair.partition(-(-words // width), width, batches, slope, forward, backward)
+        self.stair, parts = share_waves(ranks.size, -(-words // width), width, batches, slope)
         self.places = StairPieces(self.stair)
-        self.part = part = wave_part(ranks.rank, ranks.size, self.stair.strips)
+        self.part = part = parts[ranks.rank] if ranks.rank < len(parts) else None
         self.line = self.stair.from_end() if part and part.from_end else self.stair
         layout = LcsTableLayout(shape, batches) if part is None else self.own_layout(part, shape)
         self.neighbours: CarryRanks | None = None
@@ -133,13 +171,13 @@ class LcsFromBothEnds(LcsStrategy):
         return ranks is self.ranks
 
     def own_layout(self, part: WavePart, shape: LcsLaunchShape) -> LcsTableLayout:
-        _, words, batches, reach, slope = self.line
-        count = part.end - part.first
+        words, batches, count = self.line.words, self.line.batches, part.end - part.first
         if self.alike:
             shape = shape._replace(strips=count)
         else:
             shape = shape_for(self.given.backend.capabilities, count * words, batches, ranks=self.ranks.size)
-        return LcsTableLayout(shape, batches, reach - slope * part.first, slope)
+        is_last = part.right is None
+        return LcsTableLayout(shape, batches, *((self.line.reach, self.line.slope) if is_last else ()))
 
     def compute(self, run: TableRun) -> TableAnswer:
         pieces = np.zeros((2, self.places.count), np.uint64)
@@ -155,11 +193,12 @@ class LcsFromBothEnds(LcsStrategy):
         of_words, of_rises = pieces[::-1] if part.from_end else pieces
         words, row = places.words[part.words(stair)], ~table.row()
         of_words[words] = (reverse_bits(row) if part.from_end else row)[: words.size]
-        last = min(part.end, stair.strips - 1)
-        low, high = (int(self.line.ends[strip]) for strip in (last, part.first))
+        after = min(part.end, stair.strips - 1)
+        low, end, high = (int(self.line.ends[strip]) for strip in (after, part.end - 1, part.first))
         if low == high:
             return
-        rises, top = table.rises(last - part.first)[low:high], int(stair.ends[0])
+        strips, top = table.layout.shape.strips, int(stair.ends[0])
+        rises = np.concatenate([table.entering(strips)[low:end], table.rises(strips - 1)[end:high]])
         if part.from_end:
             of_rises[places.rises[top - stair.batches + low : top - stair.batches + high]] = rises
         else:

@@ -12,7 +12,15 @@ from core.run.devices import ComputeDevice, Ranks
 from core.run.protocol import alias
 from core.tables.engine.decisions import decision_room
 from core.tables.engine.recurrences import TableAnswer
-from core.tables.engine.table_search import PublishedTable, TableRun, TableSearch, TableStrategy, check_mapping, digest
+from core.tables.engine.table_search import (
+    PublishedTable,
+    TableRun,
+    TableSearch,
+    TableStrategy,
+    check_mapping,
+    connect,
+    digest,
+)
 from core.tables.lcs.bidirectional import LcsFromBothEnds
 from core.tables.lcs.blocks import LcsBlocks
 from core.tables.lcs.kernels import COLUMNS
@@ -75,12 +83,19 @@ class LcsByBits(TableStrategy):
             return LcsStoredBits if self.given.fits(run.ranks) else LcsBlocks
         return LcsFromBothEnds if run.ranks.size > 1 else LcsLength
 
-    def compute(self, run: TableRun) -> TableAnswer:
+    def settle(self, run: TableRun) -> LcsStrategy:
         strategy = self.strategy_of(run)
         if type(self.present) is not strategy or not self.present.serves(run.ranks):
             self.present = None  # its memory may be the next one's
             self.present = strategy(self.given, run.ranks)
-        return self.present.compute(run)
+        return self.present
+
+    def join(self, run: TableRun) -> None:
+        self.settle(run)
+        connect(self.given.backend, run.ranks, ((rank, rank + 1) for rank in range(run.ranks.size - 1)))
+
+    def compute(self, run: TableRun) -> TableAnswer:
+        return self.settle(run).compute(run)
 
     def warm_up(self, trace: bool) -> None:
         """Compute the first rows. All columns take part, because their number and letters choose the program."""

@@ -137,7 +137,7 @@ STAGED_LETTERS = 32
 """Most letters with which the masks of a team lie in its shared memory."""
 TRACE_LANES = 64
 """Lanes of a trace: about the rows that it passes in one word of columns."""
-MESSAGES = 64
+MESSAGES = 128
 """Number of messages with the carries of a table, at most one for each launch."""
 REPETITIONS = 64
 """Devices repeat launches fastest in multiples of this number."""
@@ -146,12 +146,16 @@ PROGRESS_REPORTS = 16
 
 
 class CarryRanks(NamedTuple):
-    """Neighbours that send carries into a table's first column or receive the last one's, ``message`` batches each."""
+    """Neighbours that send carries into a table's first column or receive the last one's, ``message`` batches each.
+
+    The right neighbour gets the carries of its first ``needed`` batches.
+    """
 
     together: DeviceCollectives
     left: int | None
     right: int | None
     message: int
+    needed: int
 
     @classmethod
     def of(
@@ -161,8 +165,9 @@ class CarryRanks(NamedTuple):
         launches = -(-layout.batches // (layout.shape.steps * MESSAGES))
         if launches > REPETITIONS // 2:
             launches = -(-launches // REPETITIONS) * REPETITIONS
-        message = max(gather_on_all(ranks, launches * layout.shape.steps))
-        return cls(backend.collectives(ranks), left, right, message)
+        sizes = gather_on_all(ranks, (launches * layout.shape.steps, layout.batches_of(0)))
+        needed = 0 if right is None else sizes[right % len(sizes)][1]  # a rehearsal has the size of this rank alone
+        return cls(backend.collectives(ranks), left, right, max(sizes)[0], needed)
 
 
 class Alphabet:
@@ -235,8 +240,9 @@ class LcsTable:
         letters = alphabet.rows(block.a, layout.batches, block.from_end)
         masks = alphabet.masks(block.b, lanes * shape.words, block.from_end)
         self.bits = backend.load(kernels.BitTable(letters, masks, self.first))
-        edges, parked = (np.zeros(size, np.uint32) for size in ((shape.strips + 1) * layout.batches, lanes))
-        self.carries = backend.load(kernels.Carries(edges, parked, np.zeros(shape.strips, np.uint32)))
+        edges = backend.allocate((shape.strips + 1) * layout.batches, np.uint32)
+        parked, clock = (np.zeros(size, np.uint32) for size in (lanes, shape.strips))
+        self.carries = backend.load(kernels.Carries(edges, parked, clock))
         self.pipeline, self.launches = layout.pipeline, layout.launches
         self.kept: DecisionRows | None = None
         if keep == EVERY_ROW:
@@ -247,8 +253,7 @@ class LcsTable:
         self.traced: kernels.LcsTrace | None = None
         self.most_pairs = 0
         self.sequences: dict[int, RecordedLaunches] = {}
-        if block.entering is not None:
-            self.enter(block.entering)
+        self.enter(np.zeros(0, np.uint32) if block.entering is None else block.entering)
 
     @property
     def streamed_bytes(self) -> int:
@@ -277,14 +282,14 @@ class LcsTable:
 
     def messages(self, neighbours: CarryRanks) -> list[tuple[int, Callable[[], None]]]:
         """Return messages, and the launches after which each is sent (when complete) or received (before its use)."""
-        layout, shape, (together, left, right, message) = self.layout, self.layout.shape, neighbours
+        layout, shape, (together, left, right, message, needed) = self.layout, self.layout.shape, neighbours
         stretch = -(-message // shape.steps)  # launches between two messages
         # Messages to the right come first, since a rank there may wait for them.
         messages: list[tuple[int, Callable[[], None]]] = []
         if right is not None:
-            end, first = layout.batches_of(shape.strips), shape.strips * layout.batches
-            for begin in range(0, end, message):
-                count = min(message, end - begin)
+            first = shape.strips * layout.batches
+            for begin in range(0, needed, message):
+                count = min(message, needed - begin)
                 send = partial(together.send, self.carries.edges, first + begin, count, right)
                 ready = -(-shape.launches(begin + count, shape.strips - 1) // stretch) * stretch
                 messages.append((min(ready, self.launches), send))

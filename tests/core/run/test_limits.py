@@ -114,15 +114,6 @@ class Long(Waves):
         return self.most
 
 
-def engine(waves, cells):
-    from core.tables.held_karp.kernels.layers import Cities, path_value
-
-    problem = Long(waves, cells)
-    problem.cell, problem.data = path_value, Cities(1, np.zeros(1, np.int32), np.zeros(1, np.int32))
-    with pytest.raises(MemoryAskedError):
-        WaveEngine(Full(), Solo(), problem)
-
-
 def cells_engine(waves=9, rows=40):
     """Waves of one cell by the paper's mapping, in rows of two lanes; the device keeps `rows` waves."""
     from core.tables.held_karp.kernels.layers import Cities, path_value
@@ -133,7 +124,7 @@ def cells_engine(waves=9, rows=40):
     problem = Kept(waves, 1)
     problem.cell, problem.data = path_value, Cities(1, np.zeros(1, np.int32), np.zeros(1, np.int32))
     with pytest.raises(MemoryAskedError):
-        WaveEngine(Full(), Solo(), problem, "published", shape=(1,))
+        WaveEngine(Full(), Solo(), problem, shape=(1,))
 
 
 def by_cells(n):
@@ -271,12 +262,6 @@ LIMITS = {
               "9 waves, 1073741824 of which have 2147483648 cells on the device: expected at most 2147483647"),
     ],
     ("the paper's mapping", "Held-Karp 29 cities"): [Limit(by_cells, 29, "2326763264 cells on the device: expected at most 2147483647")],
-    ("generic engine", "waves < 2^31"): [
-        Limit(lambda n: engine(n, 5), MOST_CELLS, "2147483648 waves: expected at most 2147483647"),
-    ],
-    ("generic engine", "cells of 2 or 3 waves < 2^31"): [
-        Limit(lambda n: engine(5, n), MOST_CELLS // 2, "may have 2147483647 cells together"),
-    ],
     ("generic engine", "whole tiles < 2^31 rows and columns"): [
         Limit(lambda n: TileShape(5, n, 1, 1, 1), MOST_CELLS - 1, "whole tiles: expected less"),
         Limit(lambda n: TileShape(n, 5, 1, 1, 1), MOST_CELLS - 1, "whole tiles: expected less"),

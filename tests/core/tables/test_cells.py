@@ -69,7 +69,7 @@ def knapsack_by_diagonals(backend, ranks, instance, team_size=None):
 
 def every_cell(backend, problem, lanes):
     shape = None if lanes is None else (lanes,)
-    return WaveEngine(backend, Solo(), problem, "published", shape=shape).run()
+    return WaveEngine(backend, Solo(), problem, shape=shape).run()
 
 
 def check_common_cells(backend, n, m, lanes=None, make=LcsDiagonals, data_memory="readonly"):

@@ -164,9 +164,7 @@ def test_transitions_are_those_that_loops_count(cpu, n, directed):
 @pytest.mark.parametrize("directed", [False, True])
 def test_what_the_device_allocates_is_what_was_announced(cpu, n, directed):
     search = HeldKarp(cpu, Solo(), random_distances(n, 1, 9, directed))
-    layers = [
-        turns.common for direction in search.strategy.layers.turns for turns in direction if hasattr(turns, "common")
-    ]
+    layers = [array.common for buffers in search.strategy.layers.buffers for array in buffers]
     assert sum(buffer.size * buffer.dtype.itemsize for buffer in layers) == bytes_needed(n, 2, directed)
 
 
@@ -224,6 +222,7 @@ def over_ranks(backend, size, distances, hosts=1):
     def run(ranks):
         search = HeldKarp(twin(backend), Rehearsal(ranks), distances)
         search.warm_up()
+        search.join(ranks)
         first, second = search.run(ranks=ranks), search.run(ranks=ranks)
         assert first.tour.tolist() == second.tour.tolist()
         return first.length, first.tour.tolist()
@@ -251,7 +250,7 @@ def alone(backend, distances):
 )
 def test_ranks_find_the_tour_of_one(cpu, monkeypatch, size, hosts, at_elements, least):
     monkeypatch.setattr(layers, "SMALL_OF_A_CORE", least)
-    monkeypatch.setattr(HeldKarpHalves, "cut_at_elements", lambda self, together: at_elements)
+    monkeypatch.setattr(HeldKarpHalves, "placement", lambda self, together: (at_elements, size > 3))
     for n, most, directed in (
         *((2, 9, True), (4, 9, False), (5, 9, True), (6, 5, False)),
         *((9, 2, False), (10, 60, True), (11, 60, False), (12, 70_000, True)),
@@ -264,9 +263,10 @@ def test_ranks_find_the_tour_of_one(cpu, monkeypatch, size, hosts, at_elements, 
 def test_lanes_of_several_ranks_do_not_race(cpu, in_order, monkeypatch, n, directed, hosts):
     monkeypatch.setattr(layers, "TEAM_SIZE", 4)
     monkeypatch.setattr(layers, "SMALL", 0)
-    monkeypatch.setattr(HeldKarpHalves, "cut_at_elements", lambda self, together: True)
     distances = random_distances(n, 5, 5, directed)
-    assert over_ranks(in_order, 2, distances, hosts) == alone(cpu, distances)
+    for size, separate in ((2, False), (4, True)):
+        monkeypatch.setattr(HeldKarpHalves, "placement", lambda self, together: (True, separate))  # noqa: B023
+        assert over_ranks(in_order, size, distances, hosts) == alone(cpu, distances)
 
 
 def test_a_byte_too_little_for_one_rank_is_an_error_on_all(cpu):
@@ -327,8 +327,15 @@ def test_gpus_share_at_elements_where_all_have_room(cpu):
     for room, expected in ((max(sizes[True]), True), (max(sizes[True]) - 1, False), (max(sizes[False]), False)):
         halves.room = room
         for rank in (0, 1):
-            assert halves.cut_at_elements(together_in(room, sizes, rank)) == expected
+            assert halves.placement(together_in(room, sizes, rank)) == (expected, False)
     halves.room = max(sizes[False]) - 1
     refusal = f"need {max(sizes[False])} bytes of rank .'s device, and {halves.room} are there"
     with pytest.raises(UserError, match=refusal):
-        halves.cut_at_elements(together_in(halves.room, sizes, 0))
+        halves.placement(together_in(halves.room, sizes, 0))
+
+
+def test_shares_of_four_gpus_lie_in_their_own_memory_where_all_have_room():
+    plan, launches = HeldKarpPlan(33, False), launches_of(True)
+    needed = [bytes_of_rank(plan, launches, together_of(4), rank, True, True) for rank in range(4)]
+    assert max(needed) < 40 << 30
+    assert sum(needed) == 2 * sum(comb(33, size) * size for size in range(2, 17))

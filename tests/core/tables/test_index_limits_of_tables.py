@@ -5,7 +5,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from core.lang import Array, bundle, function, i32, u32
+from core.lang import bundle, function, i32, u32
 from core.tables.engine.kernels import waves
 from core.tables.engine.kernels.waves import Window
 from core.tables.engine.recurrences import MOST_CELLS
@@ -111,11 +111,12 @@ def test_a_block_of_the_largest_capacity(team, is_heavy):
     items = words(weight, capacity), words(LARGEST, LARGEST, dtype=np.uint64)
     passes = knapsack.Passes(*items, words(0, left), words(capacity, capacity), words(0, 0))
     kept = knapsack.DecisionBits(virtual(2 * padded // 32, WIDE), padded // 32, 1)
-    own = knapsack.Slice(left, capacity + 1)
+    own = knapsack.Slice(left, capacity + 1, 1, 1)
     team(knapsack.add_two_items, 2, lanes, passes, source, target, kept, own, True, 1, 1, rank=0)
     assert max(target.handle.held) == padded - 1
     trace, chosen = words(1, capacity), words(0, 0, dtype=np.uint8)
-    team(knapsack.trace_items, 2, 1, passes, kept, 0, 0, 1, trace, chosen, rank=0)
+    share = knapsack.CapacityShare(words(1), 1, 0)
+    team(knapsack.trace_items, 2, 1, passes, kept, 0, 0, share, 1, trace, chosen, rank=0)
 
 
 @pytest.mark.parametrize("lanes", [1, 128])
@@ -155,17 +156,16 @@ class Added:
 
 
 @function
-def sum_with(wave: i32, number: i32, window: Window, choice: Array[u32], added: Added) -> u32:
+def sum_with(wave: i32, number: i32, window: Window, added: Added) -> u32:
     return window.cells[window.one + number] + added.number
 
 
 def test_the_generic_engine_at_the_largest_wave(team):
     cells = MOST_CELLS // 2
     window = Window(virtual(2 * cells, WIDE, fill=3), 0, 0)
-    kept = waves.PackedChoices(virtual(cells // 32 + 64, WIDE), 0)
     wave = waves.Wave(number=1, count=cells, first=0, begin=cells)
     teams = cells - 5
-    team(waves.wave_kernel(sum_with), teams, 1, wave, window, kept, 0, Added(1))
+    team(waves.wave_kernel(sum_with), teams, 1, wave, window, Added(1))
     assert max(window.cells.handle.held) == cells + teams - 1
 
 

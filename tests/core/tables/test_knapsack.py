@@ -55,7 +55,7 @@ def passed(backend, row, reach, weights, values, at_once=1):
         clock=np.array([1], np.int32),
     )
     words = len(row) // 32
-    decisions, own = DecisionBits(kept, words, 1), Slice(0, len(row))
+    decisions, own = DecisionBits(kept, words, 1), Slice(0, len(row), 1, 1)
     backend.launch(add_two_items, 1, 1, backend.load(passes), source, target, decisions, own, True, at_once, 1)
     bits = backend.download(kept)[: 2 * words, None] >> np.arange(32, dtype=np.uint32) & 1
     return backend.download(target), bits.reshape(2, len(row))

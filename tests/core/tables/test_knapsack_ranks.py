@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from cluster.mpi.proxies import Rehearsal
 from core.tables.knapsack import halves, table
+from core.tables.knapsack import search as search_module
 from core.tables.knapsack.halves import KnapsackHalf
 from core.tables.knapsack.problem import Knapsack, generate
 from core.tables.knapsack.search import KnapsackSearch
@@ -27,6 +28,7 @@ def over_ranks(backend, size, instance, hosts=1, **options):
     def run(ranks):
         search = KnapsackSearch(twin(backend), Rehearsal(ranks), instance, **options)
         search.warm_up()
+        search.join(ranks)
         first, alone, again = (search.run(trace=trace, ranks=ranks) for trace in (True, False, True))
         assert first.value == alone.value == again.value and alone.chosen is None
         assert np.array_equal(first.chosen, again.chosen) and first.digest == again.digest
@@ -48,11 +50,16 @@ sums = st.tuples(
 
 @settings(max_examples=60, deadline=None)
 @given(
-    instances | sums, st.sampled_from([2, 2, 2, 3, 4, 5, 7]), st.sampled_from([1, 3, 1024]), st.sampled_from([1, 2, 7])
+    instances | sums,
+    st.sampled_from([2, 2, 2, 3, 4, 5, 7]),
+    st.sampled_from([1, 3, 1024]),
+    st.sampled_from([1, 2, 7]),
+    st.booleans(),
 )
-def test_any_number_of_ranks_finds_the_selection_of_a_plain_table(cpu, given_, size, few, hosts):
+def test_any_number_of_ranks_finds_the_selection_of_a_plain_table(cpu, given_, size, few, hosts, halved):
     instance = make_knapsack(*given_)
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search_module, "has_halves", lambda limits, ranks: halved or ranks == 2)
         patch.setattr(halves, "FEW", few)
         patch.setattr(table, "LEAST_PART", {True: 1, False: 1})
         assert over_ranks(cpu, size, instance, hosts)[:2] == best_selection(instance)

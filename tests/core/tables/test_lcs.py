@@ -169,6 +169,8 @@ def over_ranks(backend, size, a, b, trace=(False, True, False), hosts=1, **optio
 
     def run(ranks):
         search = LongestCommonSubsequence(twin(backend), Rehearsal(ranks), a, b, **options)
+        search.warm_up(trace[0])
+        search.join(ranks)
         results = [search.run(trace=wanted, ranks=ranks) for wanted in trace]
         return [
             (one.length, None if one.pairs is None else [tuple(pair) for pair in one.pairs.tolist()]) for one in results

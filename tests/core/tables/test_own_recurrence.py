@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cluster import Solo
 from core.errors import UserError
-from core.lang import Array, bundle, function, i32, i64, u32
+from core.lang import bundle, function, i32, i64
 from core.tables import WaveEngine, Window
 from core.tables.engine.recurrences import Waves
 from examples.edit_distance import EditDistance
@@ -90,7 +90,7 @@ class Ends:
 
 
 @function
-def paths(wave: i32, index: i32, window: Window, choice: Array[u32], ends: Ends) -> i64:
+def paths(wave: i32, index: i32, window: Window, ends: Ends) -> i64:
     count = ends.value
     if index > 0 and index < wave:
         count = window.cells[window.one + index - 1] + window.cells[window.one + index]
@@ -123,15 +123,6 @@ def test_a_wave_may_hold_numbers_of_64_bits(device):
 
 
 # --- what is refused ---
-
-
-def test_numbers_of_cells_that_indices_do_not_reach_are_refused(cpu):
-    class Far(Pascal):
-        def first(self, wave):
-            return 2**31 - 4
-
-    with pytest.raises(UserError, match="cell 2147483648 of wave 3: expected at most 2147483647"):
-        WaveEngine(cpu, Solo(), Far(5)).run()
 
 
 @pytest.mark.parametrize("data", [{"value": 1}, None, Ends])

@@ -35,7 +35,7 @@ class PaddedStrings:
 
 
 @function
-def common_length(wave: i32, k: i32, window: Window, choice: Array[u32], strings: PaddedStrings) -> i32:
+def common_length(wave: i32, k: i32, window: Window, strings: PaddedStrings) -> i32:
     """Return a cell of equation 2, with the + 1 missing in its match case; no cell is less than its corner."""
     up = window.cells[window.one + k]
     left = window.cells[window.one + k - 1]
@@ -51,7 +51,7 @@ def letter_at(words: Array[u32], place: i32) -> u32:
 
 
 @function
-def common_length_of_packed(wave: i32, k: i32, window: Window, choice: Array[u32], strings: PaddedStrings) -> i32:
+def common_length_of_packed(wave: i32, k: i32, window: Window, strings: PaddedStrings) -> i32:
     """Return the cell of `common_length`."""
     up = window.cells[window.one + k]
     left = window.cells[window.one + k - 1]
@@ -82,7 +82,7 @@ class ItemColumns:
 
 
 @function
-def packed_value(wave: i32, k: i32, window: Window, choice: Array[u32], items: ItemColumns) -> V:
+def packed_value(wave: i32, k: i32, window: Window, items: ItemColumns) -> V:
     """Return the best value of items 0 to k within the capacity ``wave`` - k (equation 4)."""
     without_item = window.cells[window.one + k - 1]
     place = window.one + k - 1 - items.back[k]

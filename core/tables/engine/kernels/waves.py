@@ -12,8 +12,6 @@ from core.lang import *
 
 V = Generic("V")
 D = Generic("D")
-SPAN = 32
-"""Number of neighbouring cells with choices in neighbouring words, which neighbouring lanes write."""
 
 
 @bundle
@@ -58,33 +56,14 @@ def wave_kernel(cell: Function) -> Kernel:
     Parameters
     ----------
     cell
-        ``cell(wave, number, window, choice, data) -> V``; see `core.tables.engine.recurrences.Waves`.
+        ``cell(wave, number, window, data) -> V``; see `core.tables.engine.recurrences.Waves`.
     """
 
     @kernel
-    def compute_wave(wave: Wave, window: Window, choices: PackedChoices, bits: Const[i32], data: D):
-        """Compute the cells of a wave, and ``bits`` bits of choice of each.
-
-        Word ``q * SPAN + r`` has the choices of cells ``(q * per + s) * SPAN + r``, with ``s`` from 0 to ``per`` - 1
-        and ``per`` = 32 // ``bits``.
-        """
-        choice = local_array(1, u32)
-        worker = team_rank() * team_size() + lane()
+    def compute_wave(wave: Wave, window: Window, data: D):
+        """Compute the cells of a wave."""
         workers = team_count() * team_size()
-        if bits == 0:
-            for k in range(worker, wave.count, workers):
-                window.cells[wave.begin + k] = cell(wave.number, wave.first + k, window, choice, data)
-        else:
-            per = 32 // bits
-            words = (wave.count + SPAN * per - 1) // (SPAN * per) * SPAN
-            for w in range(worker, words, workers):
-                packed = u32(0)
-                base = w // SPAN * SPAN * per + w % SPAN
-                for s in range(min(per, (wave.count - base + SPAN - 1) // SPAN)):
-                    k = base + s * SPAN
-                    choice[0] = u32(0)
-                    window.cells[wave.begin + k] = cell(wave.number, wave.first + k, window, choice, data)
-                    packed = packed | choice[0] << (s * bits)
-                choices.words[choices.begin + w] = packed
+        for k in range(team_rank() * team_size() + lane(), wave.count, workers):
+            window.cells[wave.begin + k] = cell(wave.number, wave.first + k, window, data)
 
     return compute_wave

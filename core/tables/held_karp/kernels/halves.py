@@ -11,6 +11,7 @@ from core.tables.held_karp.kernels.layers import (
     COLUMNS,
     ROW,
     LaneSubset,
+    Layer,
     Paths,
     R,
     Sets,
@@ -99,6 +100,51 @@ def fetch(cells: Array[T], row_start: u64, size: i32, rows: FetchedRows):
     else:
         for p in range(size):
             rows.entries[lane() * rows.pitch + p] = cells[row_start + u64(p)]
+
+
+@kernel
+def extend_fetching(
+    before: Paths, after: Layer, sets: Sets, size: i32, share: SubsetShare, pitch: Const[i32], fetched: Const[i32]
+):
+    """Do the same as `core.tables.held_karp.kernels.layers.extend` if other devices have many of the rows.
+
+    Parameters
+    ----------
+    before, after, sets, size, share
+        As for `extend`; ``run`` is 1.
+    pitch
+        See `FetchedRows`.
+    fetched
+        A team fetches the rows without one of this number of largest elements, which are on other devices.
+    """
+    tables = TeamTables(shared_array(sets.most * ROW, u32), shared_array(sets.most * COLUMNS, R))
+    s = LaneSubset(shared_array((sets.most + 1) // 2 * team_size(), u8), size)
+    rows = FetchedRows(shared_array(pitch * team_size(), T), shared_array(team_size(), u64), pitch, True)
+    load_tables(before.steps, sets, tables)
+    first = share.begin + u64(team_rank() * team_size())
+    while first < share.end:
+        # A lane after the last set goes through the last set, since all lanes fetch rows.
+        number = min(first + u64(lane()), share.end - 1)
+        unranked(number, sets.elements, tables.choose, s, share.least, share.held)
+        row = after.start + (number - after.first) * u64(size)
+        low = R(0)
+        high = without_smallest(s, tables.choose)
+        for t in range(size):
+            element = i32(s.elements[t * team_size() + lane()])
+            if t > 0:
+                high -= tables.choose[element * COLUMNS + t]
+            to = element * ROW
+            row_start = before.layer.start + u64(low + high) * u64(size - 1)
+            length = sets.cap
+            if t >= size - fetched:
+                fetch(before.layer.cells, row_start, size - 1, rows)
+                length = shortest(view(rows.entries, lane() * pitch), to, t, s, tables.steps, sets.cap)
+            else:
+                length = shortest(view(before.layer.cells, row_start), to, t, s, tables.steps, sets.cap)
+            if first + u64(lane()) < share.end:
+                after.cells[row + u64(t)] = T(length)
+            low += tables.choose[element * COLUMNS + t + 1]
+        first += u64(team_count() * team_size())
 
 
 @function

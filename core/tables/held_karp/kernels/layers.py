@@ -238,7 +238,7 @@ class Cities:
 
 
 @function
-def path_value(wave: i32, index: i32, window: Window, choice: Array[u32], cities: Cities) -> i32:
+def path_value(wave: i32, index: i32, window: Window, cities: Cities) -> i32:
     """Return a cell of the generic engine: D(S, i) for set and element number ``index`` of layer ``wave`` + 1."""
     size = wave + 1
     target = 0

@@ -78,10 +78,21 @@ class DecisionBits:
 
 @bundle
 class Slice:
-    """Capacities ``left`` to ``right`` - 1."""
+    """Capacities from ``left`` to ``right`` - 1: the first ``width`` blocks of every ``period`` blocks."""
 
     left: i32
     right: i32
+    width: i32
+    period: i32
+
+
+@bundle
+class CapacityShare:
+    """Blocks of a rank: in pass p, those at its ``place`` among ``ranks`` neighbouring parts of widths[p] blocks."""
+
+    widths: Array[i32]
+    ranks: i32
+    place: i32
 
 
 @kernel
@@ -178,11 +189,17 @@ def add_two_items(
     light, heavy = 2 * step, 2 * step + 1
     pair = Pair(passes.weights[light], passes.values[light], passes.weights[heavy], passes.values[heavy])
     reach = passes.high[step]
-    lowest = max(passes.low[step + 1], part.left) // (CELLS * team_size())
-    highest = min(passes.high[step + 1], part.right - 1) // (CELLS * team_size())
+    left = part.left // (CELLS * team_size())
+    lowest = max(passes.low[step + 1], part.left) // (CELLS * team_size()) - left
+    highest = min(passes.high[step + 1], part.right - 1) // (CELLS * team_size()) - left
+    first, last = lowest // part.period * part.width, (highest // part.period + 1) * part.width - 1
     row = i64(step % stored.passes) * i64(2 * stored.words)
-    for share in range(lowest // blocks + team_rank(), highest // blocks + 1, team_count()):
-        for block in range(max(lowest, share * blocks), min(highest + 1, (share + 1) * blocks)):
+    for share in range(first // blocks + team_rank(), last // blocks + 1, team_count()):
+        for own in range(max(first, share * blocks), min(last + 1, (share + 1) * blocks)):
+            place = own // part.width * part.period + own % part.width
+            if place < lowest or place > highest:
+                continue
+            block = left + place
             base = block * (CELLS * team_size())
             last_cell = base + CELLS * team_size() - 1
             first_cell = base + lane()
@@ -214,6 +231,7 @@ def trace_items(
     stored: DecisionBits,
     first: i32,
     lowest_cell: i32,
+    share: CapacityShare,
     lanes: Const[i32],
     trace: ItemTrace,
     chosen: Array[u8],
@@ -222,6 +240,8 @@ def trace_items(
 
     Parameters
     ----------
+    share
+        The trace ends where it leaves the blocks of this rank.
     stored
         Decisions of `add_two_items`, launched with ``lanes`` lanes a team; ``first`` is their earliest pass.
     chosen : Array, 2 * passes
@@ -235,6 +255,8 @@ def trace_items(
         if cell < lowest_cell:
             break
         block = cell // (CELLS * lanes)
+        if block // share.widths[item >> 1] % share.ranks != share.place:
+            break
         within = cell - block * (CELLS * lanes)
         row = i64(item - 2 * first) * i64(stored.words)
         word = stored.bits[row + i64(block * lanes + within % lanes)]
