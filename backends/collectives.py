@@ -35,6 +35,8 @@ class Collectives:
 
     on_device = False
     """True if collectives are queued like kernels, so that the host need not wait."""
+    reaches_peers = False
+    """True if a running kernel sees what kernels of other ranks write into a common array."""
     why_not_faster = ""
     """The reason why GPUs communicate through the host although faster collectives exist; empty: they do not."""
 

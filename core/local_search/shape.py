@@ -47,10 +47,13 @@ class WalkShape:
         Teams and lanes of a launch that evaluates the neighbours of one walk.
     step_size : int
         Lanes of a team that makes a move.
+    exchanges : bool
+        True if ranks exchange their smallest keys inside kernels.
     """
 
     def __init__(self, plan: Plan, backend: ComputeDevice, ranks: int, tuner: LaunchTuner | None = None) -> None:
         self.plan, self.ranks, self.tuner = plan, ranks, tuner
+        self.exchanges = False
         self.limits = limits = backend.capabilities
         self.replays_by_itself = backend.replays_by_itself
         wide, level, largest = limits.lanes_resident > 1, plan.settings.level, max(plan.sizes)
@@ -64,7 +67,7 @@ class WalkShape:
         most = min(limits.max_team_size, MOST_LANES)
         self.step_size = min(most, round_to_warps(plan.problem.encoding.n)) if wide else 1
         self.team_size = self._team_size(most, largest) if wide else 1
-        self.teams = self._teams(largest)
+        self.teams = self._teams(largest if plan.settings.by_walks else -(-largest // ranks))
         self.give_each_neighbour_a_lane()
         if tuner is not None and tuner.done:
             self.take_proposed()
@@ -123,13 +126,13 @@ class WalkShape:
 
     @property
     def steps_at_once(self) -> bool:
-        """True if one launch scans and makes the move: on one rank with teams of the lanes that a move needs.
+        """True if one launch scans and makes the move: with teams of the lanes that a move needs.
 
-        A launch takes 1 to 2 us in a CUDA graph, and some 10 us through OpenCL.
+        Several ranks must exchange keys inside the kernel. A launch takes 1 to 2 us in a CUDA graph, and some 10 us through OpenCL.
         """
         settings = self.plan.settings
         shared = settings.level == "iteration" and not self.in_one_team and not settings.is_host_driven
-        return shared and self.ranks == 1 and self.tuner is None and self.step_size <= self.team_size
+        return shared and (self.ranks == 1 or self.exchanges) and self.tuner is None and self.step_size <= self.team_size
 
     @property
     def block_size(self) -> int:
