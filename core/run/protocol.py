@@ -120,6 +120,12 @@ class Search(Protocol):
     def warm_up(self) -> None:
         """Compile everything; the time counts as the backend's compilation."""
 
+    def join(self, ranks: Ranks) -> None:
+        """Connect the devices of these ranks before the first run; the time counts as the backend's compilation.
+
+        All ranks call this, after `warm_up`. Without it the first run does the same.
+        """
+
     def run(
         self, stop: Stop | None = None, *, ranks: Ranks | None = None, **watching: Unpack[Watching]
     ) -> SearchResult:

@@ -55,12 +55,11 @@ def received(half: i32, number: u32, peers: Peers) -> u64:
 
 
 @function
-def least_of_ranks(key: u64, scratch: Array[u64], peers: Peers) -> u64:
-    """Return the smallest key of all ranks; the whole team calls it.
+def least_of_ranks(key: u64, keys: Array[u64], peers: Peers) -> u64:
+    """Return the smallest key of all ranks, by way of ``keys[0]``, which has this rank's; the whole team calls it.
 
     A key is sent as two words, each with half of it and with the number of the exchange. Space for two exchanges is
-    enough: an exchange needs all ranks, and no rank is more than one ahead. ``scratch`` is a shared array of
-    ``team_size()`` elements.
+    enough: an exchange needs all ranks, and no rank is more than one ahead.
     """
     number = u32(peers.count[0]) + u32(1)
     side = i32(number & u32(1)) * peers.ranks
@@ -69,17 +68,12 @@ def least_of_ranks(key: u64, scratch: Array[u64], peers: Peers) -> u64:
         slot = rank * BOX + 2 * (side + peers.rank)
         peers.mail[slot] = tag | u64(u32(key))
         peers.mail[slot + 1] = tag | (key >> u64(32))
-    least = key
     for rank in range(peers.first + lane(), peers.end, team_size()):
         slot = peers.rank * BOX + 2 * (side + rank)
         low = received(slot, number, peers)
         high = received(slot + 1, number, peers)
-        least = min(least, (high << u64(32)) | low)
-    scratch[lane()] = least
-    barrier()
-    for other in range(min(peers.end - peers.first, team_size())):
-        least = min(least, scratch[other])
+        atomic_min(keys, 0, (high << u64(32)) | low)
     barrier()
     if lane() == 0:
         peers.count[0] = u64(number)
-    return least
+    return keys[0]

@@ -88,8 +88,7 @@ def step_kernel(take_step: Function, exchange: Function | None = None) -> Kernel
         walk = walks[w]
         if walk.status.stop == RUNNING:
             if exchange is not None:
-                scratch = shared_array(team_size(), u64)
-                key = exchange(key, scratch, peers)
+                key = exchange(key, keys, peers)
             take_step(key, walk, run, problem[w])
             if lane() == 0:
                 keys[0] = u64(NO_KEY)
@@ -135,7 +134,7 @@ def scan_and_step_kernel(
             if outcome[0] == u64(team_count()):
                 key = outcome[1]
                 if exchange is not None:
-                    key = exchange(key, scratch, peers)
+                    key = exchange(key, keys, peers)
                 take_step(key, walk, run, problem[0])
                 if lane() == 0:
                     keys[0] = u64(NO_KEY)
