@@ -128,11 +128,13 @@ class WalkShape:
     def steps_at_once(self) -> bool:
         """True if one launch scans and makes the move: with teams of the lanes that a move needs.
 
-        Several ranks must exchange keys inside the kernel. A launch takes 1 to 2 us in a CUDA graph, and some 10 us through OpenCL.
+        Several ranks must exchange keys inside the kernel. A launch takes 1 to 2 us in a CUDA graph, and some 10 us
+        through OpenCL.
         """
         settings = self.plan.settings
         shared = settings.level == "iteration" and not self.in_one_team and not settings.is_host_driven
-        return shared and (self.ranks == 1 or self.exchanges) and self.tuner is None and self.step_size <= self.team_size
+        shared = shared and (self.ranks == 1 or self.exchanges) and self.tuner is None
+        return shared and self.step_size <= self.team_size
 
     @property
     def block_size(self) -> int:

@@ -96,9 +96,7 @@ def step_kernel(take_step: Function, exchange: Function | None = None) -> Kernel
     return step_shared
 
 
-def scan_and_step_kernel(
-    rules: Rules, scan: Function, take_step: Function, exchange: Function | None = None
-) -> Kernel:
+def scan_and_step_kernel(rules: Rules, scan: Function, take_step: Function, exchange: Function | None = None) -> Kernel:
     """Make the kernel that scans and makes the move in one launch; with ``exchange``, of all ranks together."""
     neighbours_of = neighbour_count_function(rules.draws)
 
