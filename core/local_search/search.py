@@ -161,7 +161,7 @@ class LocalSearch(Search):
         return run.step_s
 
     def join(self, ranks: Ranks) -> None:
-        """Make so many iterations that the device has recorded them one at a time and many at a time."""
+        """Make enough iterations that the device has recorded them, one at a time and many at a time."""
         with self.backend.warming_up():
             self.use_ranks(ranks)
             self.first_iteration_s(ranks.bcast(JOINED if JOINED * self.iteration_s < MOST_JOINED_S else 1))

@@ -67,7 +67,7 @@ class WalkShape:
         most = min(limits.max_team_size, MOST_LANES)
         self.step_size = min(most, round_to_warps(plan.problem.encoding.n)) if wide else 1
         self.team_size = self._team_size(most, largest) if wide else 1
-        self.teams = self._teams(largest if plan.settings.by_walks else -(-largest // ranks))
+        self.teams = self._teams(largest)
         self.give_each_neighbour_a_lane()
         if tuner is not None and tuner.done:
             self.take_proposed()
@@ -93,7 +93,7 @@ class WalkShape:
         """Return the number of teams that share one walk's neighbours."""
         limits, level = self.limits, self.plan.settings.level
         if level == "solution" and limits.lanes_resident > 1:
-            return min(largest, MOST_TEAMS)  # one neighbour each: the device hands them out evenly
+            return min(-(-largest // self.ranks), MOST_TEAMS)  # one neighbour each: the device hands them out evenly
         lanes = limits.lanes_resident
         if level != "iteration" or self.in_one_team or self.plan.settings.is_published:
             lanes = min(lanes, MOST_LANES)
