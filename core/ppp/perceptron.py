@@ -26,7 +26,7 @@ NEGATIVE_WEIGHT, HISTOGRAM_WEIGHT = 30, 1
 VECTOR_BLOCK = 64
 """Vectors with products computed together."""
 FEW_VECTORS = 4
-"""Fewer vectors are multiplied as integers: starting the threads of a BLAS takes up to 60 ms beside other ranks."""
+"""Fewer vectors are multiplied as integers: a BLAS, with other ranks, takes up to 60 ms for one of 1,317 elements."""
 
 _SPEC = re.compile(r"([0-9]{1,9})-([0-9]{1,9})(?::seed=([0-9]{1,19}))?")
 _INTEGER = re.compile(r"[+-]?[0-9]{1,9}")
