@@ -62,6 +62,9 @@ class Collectives:
         """True if all ranks share one memory, so that a `common` array exists once."""
         return len(set(self.groups)) == 1
 
+    def connect(self) -> None:
+        """Prepare messages and long reductions, if that takes long; all ranks call this. The first of them does too."""
+
     # --- memory ---
 
     def common(self, size: int, dtype: np.typing.DTypeLike, bounds: Sequence[int] | None = None) -> Buffer:

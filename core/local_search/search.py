@@ -45,7 +45,7 @@ FIRST_BATCH = 16
 MOST_GROWTH = 16
 """A batch has at most this multiple of the iterations of the one before."""
 JOINED, MOST_JOINED_S = 65, 0.5
-"""Iterations before the first run over several ranks, and the most seconds of them; otherwise it is a single one."""
+"""Iterations before the first run over several ranks, if they take no longer than these seconds."""
 MOST_TRIED_AGAIN_S = 2.0
 """A longer first iteration is not repeated to exclude the cost of first launches."""
 
@@ -164,7 +164,10 @@ class LocalSearch(Search):
         """Make enough iterations that the device has recorded them, one at a time and many at a time."""
         with self.backend.warming_up():
             self.use_ranks(ranks)
-            self.first_iteration_s(ranks.bcast(JOINED if JOINED * self.iteration_s < MOST_JOINED_S else 1))
+            seconds = self.first_iteration_s()
+            for count in (1, JOINED):  # the second iteration has no cost of first launches
+                if count * seconds < MOST_JOINED_S:
+                    seconds = self.first_iteration_s(count)
 
     def check_problem(self) -> None:
         """Try some moves of a problem without a test of the suite, before the first run."""
