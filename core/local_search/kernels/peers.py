@@ -12,8 +12,6 @@ P = Generic("P")  # `Peers` or `NoPeers`
 
 BOX = 1 << 18
 """Words from one rank's mailbox to the next: 2 MiB, a page of a GPU's memory, so that each lies on its rank's GPU."""
-MOST_PEERS = BOX // 4
-"""Most ranks: a mailbox has two words for each rank, twice."""
 
 
 @bundle
@@ -28,7 +26,8 @@ class Peers:
     """The ranks that search together, and their mailboxes, which all of them write.
 
     This rank exchanges keys with the ranks ``first`` to ``end - 1``: all, or in a rehearsal itself. ``mail`` has `BOX`
-    words for each rank, ``count`` the number of exchanges so far.
+    words for each rank: two for each sender, for exchanges of even and of odd numbers. ``count`` has the number of
+    exchanges so far.
     """
 
     rank: i32
@@ -47,7 +46,7 @@ def first_of_rank(neighbours: u32, rank: i32, ranks: i32) -> u32:
 
 @function
 def received(half: i32, number: u32, peers: Peers) -> u64:
-    """Wait for half a key of an exchange, and return it; the other half of the word has the exchange's number."""
+    """Wait for half a key, and return it; the other half of its word has the number of the exchange."""
     word = atomic_add(peers.mail, half, u64(0))
     while u32(word >> u64(32)) != number:
         word = atomic_add(peers.mail, half, u64(0))
