@@ -16,7 +16,7 @@ BOX = 1 << 18
 
 @bundle
 class NoPeers:
-    """The only rank of a search."""
+    """The only rank of a search, or ranks that agree by a collective."""
 
     ranks: Const[i32]
 
