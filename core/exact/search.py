@@ -46,7 +46,8 @@ class ExactSearch(Search):
         Symmetric integers from 0 to 2**31 - 1; 1 to 30 cities. The diagonal is not read.
     bound
         ``one-tree``: Held and Karp's; ``edges``: the thesis', length so far and the shortest edge of each city ahead,
-        the last one city 0; ``none``: all tours. None: exhaustive on the host up to 7 cities, then ``one-tree``.
+        in the native mapping also city 0's; ``none``: all tours. None: exhaustive on the host up to 7 cities, then
+        ``one-tree``.
     depth
         Cities in an item of the worklist; None: chosen for the device, or 7 as in the thesis with its mapping.
     mapping

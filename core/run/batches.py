@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from math import inf
+from math import ceil, inf
 
 from core.ranks import Ranks
 from core.run.partition import equal_part
@@ -183,7 +183,7 @@ class Batches(TimedBatches):
         if least / own > remaining_s and self._leaves():
             return 0
         # Of equal ranks each takes half of its part or more; one that does nearly all alone takes nearly all at once.
-        fair = remaining_s * own / (2 - own / total)
+        fair = ceil(remaining_s * own / (2 - own / total))
         growth = 1 if self.is_first else GROWTH
         return max(least, int(min(remaining, fair, self.most, growth * self.last, self.seconds * self.speed)))
 

@@ -2,9 +2,9 @@
 
 A lane takes items from a worklist. An item is a sequence of the first cities, decoded from its number by modulo, and
 all tours that begin with it are explored depth first. The thesis' bound is the length so far plus the shortest edge of
-every unvisited city and of city 0, to which the tour returns. Here it is the length itself: an edge from i to j counts
-d(i, j) - shortest(j), and the length starts with the sum of all shortest edges. Children come by ascending length, so
-the first that is too long ends the row.
+every unvisited city. Here that of city 0 is added, to which the tour returns. The bound is the length itself: an edge
+from i to j counts d(i, j) - shortest(j), and the length starts with the sum of all shortest edges. Children come by
+ascending length, so the first that is too long ends the row.
 """
 
 from __future__ import annotations

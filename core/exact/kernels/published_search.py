@@ -2,8 +2,7 @@
 
 An item is a sequence of the first cities, decoded from its number by modulo. Its lane explores all tours that begin
 with it, in the order of the cities' numbers. It skips a partial tour if its length plus the shortest edges of all
-unvisited cities, and of city 0, to which the tour returns, exceed the incumbent. `core.exact.kernels.enumeration` is
-the suite's own form.
+unvisited cities exceed the incumbent. `core.exact.kernels.enumeration` is the suite's own form.
 """
 
 from __future__ import annotations
@@ -146,6 +145,16 @@ def sum_of_shortest(cities: u32, distances: Distances) -> i32:
 
 
 @function
+def within_bound(unvisited: u32, city: i32, slack: i32, distances: Distances) -> u32:
+    """Return the unvisited cities to which the step from ``city`` adds at most ``slack`` to the bound."""
+    cities = u32(0)
+    for after in range(1, distances.n):
+        added = distance_between(city, after, distances) - distances.shortest[after]
+        cities = cities | (singleton(after) if added <= slack else u32(0))
+    return cities & unvisited
+
+
+@function
 def incumbent(search: TourSearch, counting: Const[boolean]) -> i32:
     """Return the length of the shortest tour so far, or the length of the tours to count.
 
@@ -178,8 +187,9 @@ def tsp(
 ):
     """Explore the tours that begin with an item's cities: the thesis' recursion, with a stack of its levels.
 
-    ``path`` has the visited cities, ``untried`` the untried ones after them, and ``stack[level]`` those after the first
-    ``level`` only.
+    ``path`` has the visited cities, ``untried`` the ones within the bound to try after them, and ``stack[level]`` those
+    to try after the first ``level``. The bounds of all children are computed at once, since they do not depend on each
+    other.
     """
     n = team.n
     path = local_array(ROW, u8)
@@ -189,7 +199,7 @@ def tsp(
     unvisited = decoded(item, level, n, path)
     city = i32(path[level - 1])
     length = path_length(level, path, team)
-    rest = sum_of_shortest(unvisited | singleton(0), team)
+    rest = sum_of_shortest(unvisited, team)
     limit = team.limit[0]
     if not bounded or length + rest <= limit:
         limit = incumbent(search, counting)
@@ -203,14 +213,7 @@ def tsp(
     while level >= items.depth:
         tours = 0
         for _ in range(items.patience):
-            after, longer, rest_after, is_found = 0, 0, 0, False
-            while not is_found and untried != 0:
-                after = lowest(untried)
-                untried = untried & (untried - 1)
-                longer = length + distance_between(city, after, team)
-                rest_after = rest - team.shortest[after]
-                is_found = not bounded or longer + rest_after <= limit
-            if not is_found:
+            if untried == 0:
                 level -= 1
                 if level < items.depth:
                     break
@@ -221,25 +224,35 @@ def tsp(
                 length -= distance_between(city, after, team)
                 rest += team.shortest[after]
             else:
-                path[level] = u8(after)
-                explored[level + 1] += 1
-                others = unvisited ^ singleton(after)
-                if level + 1 < (n - 3 if unrolled else n):
-                    stack[level] = untried
-                    level += 1
-                    untried = others
-                    unvisited, length, rest, city = others, longer, rest_after, after
-                else:
-                    whole = tsp3(after, others, longer, team) if unrolled else longer + distance_between(after, 0, team)
-                    if whole == limit if counting else whole < limit:
-                        count = 1
-                        if unrolled:
-                            count = end_of_path(others, longer, whole, team, path)
-                        if counting:
-                            tours += count
-                        else:
-                            keep_tour(whole, n, path, best)
-                            limit = lower_limit(whole, search)
+                after = lowest(untried)
+                untried = untried & (untried - 1)
+                longer = length + distance_between(city, after, team)
+                rest_after = rest - team.shortest[after]
+                # The incumbent may be shorter than when the set was made.
+                if not bounded or longer + rest_after <= limit:
+                    path[level] = u8(after)
+                    explored[level + 1] += 1
+                    others = unvisited ^ singleton(after)
+                    if level + 1 < (n - 3 if unrolled else n):
+                        stack[level] = untried
+                        level += 1
+                        untried = others
+                        if bounded:
+                            untried = within_bound(others, after, limit - longer - rest_after, team)
+                        unvisited, length, rest, city = others, longer, rest_after, after
+                    else:
+                        whole = (
+                            tsp3(after, others, longer, team) if unrolled else longer + distance_between(after, 0, team)
+                        )
+                        if whole == limit if counting else whole < limit:
+                            count = 1
+                            if unrolled:
+                                count = end_of_path(others, longer, whole, team, path)
+                            if counting:
+                                tours += count
+                            else:
+                                keep_tour(whole, n, path, best)
+                                limit = lower_limit(whole, search)
         limit = incumbent(search, counting)
         if tours > 0:
             atomic_add(search.counted, 0, u64(tours))

@@ -58,7 +58,7 @@ def published_nodes(distances, depth, limit, bounded=True):
 
     def visit(path, unvisited, length):
         nonlocal incumbent
-        if bounded and length + shortest[0] + sum(shortest[city] for city in unvisited) > incumbent:
+        if bounded and length + sum(shortest[city] for city in unvisited) > incumbent:
             return
         if len(unvisited) >= 3:
             nodes[len(path)] += 1
