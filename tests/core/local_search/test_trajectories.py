@@ -197,6 +197,18 @@ def test_the_shape_is_chosen_for_the_walks_of_a_compute_unit_and_changes_no_traj
     assert outcome.digest == expected.digest and outcome.solution.tolist() == expected.solution.tolist()
 
 
+def test_no_more_teams_scan_than_the_registers_of_a_compute_unit_allow(monkeypatch):
+    monkeypatch.setattr("core.local_search.shape.SMALL", 0)
+    oracle = PythonBackend(PythonBackend.devices()[0])
+    oracle.capabilities = oracle.capabilities._replace(max_team_size=64, lanes_resident=256, compute_units=2)
+    made = []
+    for lanes in (256, 96):
+        oracle.resident_lanes = lambda executable, lanes=lanes: lanes
+        search = LocalSearch(oracle, Solo(), Qap.load("taillard:22:seeds=1,2"), TabuSearch(), "exchange2")
+        made.append((search.launcher.shape.teams, search.run(Iterations(1)).digest))
+    assert made == [(4, made[0][1]), (2, made[0][1])]
+
+
 def test_ranks_without_a_clock_synchronise_a_few_times_in_thousands_of_iterations(monkeypatch):
     """Three times: iterations between two looks of the host are one recording on each rank."""
     monkeypatch.setattr(run_loop, "time", SimpleNamespace(perf_counter=lambda: 0.0))
