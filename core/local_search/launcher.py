@@ -56,6 +56,16 @@ class WalkLauncher:
         """The kernel that evaluates the neighbours of an iteration; a tuner varies its shape."""
         return self.kernels.scan
 
+    @property
+    def at_once(self) -> Kernel:
+        """The kernel that scans and makes the move in one launch."""
+        return self.kernels.scan_exchange_step if self.shape.exchanges else self.kernels.scan_and_step
+
+    @property
+    def at_once_arguments(self) -> tuple[object, ...]:
+        on = self.memory
+        return on.finished, on.keys, self.peers, on.walkers, on.shared, on.data
+
     def use_ranks(self, ranks: Ranks) -> None:
         """Divide the walks, or the neighbours of a walk, among these ranks."""
         self.ranks, undivided = ranks, OneRank()
@@ -137,6 +147,9 @@ class WalkLauncher:
         if not self.shape.in_one_team:
             with self.backend.record():
                 self.iteration()
+            if self.shape.steps_at_once:
+                executable = self.backend.bind(self.at_once, 1, self.shape.team_size, self.at_once_arguments).executable
+                self.shape.limit_teams(self.backend.resident_lanes(executable))
             return
         self.bind_walk()
         if self.plan.settings.exchange:
@@ -200,11 +213,10 @@ class WalkLauncher:
 
     def iteration(self) -> None:
         """Scan the neighbourhood, and make the move of the smallest key."""
-        on, shape = self.memory, self.shape
+        shape = self.shape
         if shape.steps_at_once:
             self.refresh()
-            kernel = self.kernels.scan_exchange_step if shape.exchanges else self.kernels.scan_and_step
-            self.launch(kernel, shape.teams, shape.team_size, on.finished, on.keys, self.peers)
+            self.backend.launch(self.at_once, shape.teams, shape.team_size, *self.at_once_arguments)
         else:
             self.own_scan()
             if not shape.exchanges:

@@ -105,6 +105,15 @@ class WalkShape:
         if self.plan.settings.is_published and self.limits.lanes_resident > 1:
             self.teams = -(-max(self.plan.sizes) // self.team_size)
 
+    def limit_teams(self, lanes: int) -> None:
+        """Launch no more teams than run at a time if a compute unit has registers for ``lanes`` lanes.
+
+        Of 264 teams of 1,024 lanes with 51 registers, an H200 runs 132, and 132 others behind them: PPP 1301-1317 takes
+        1.17 times as long as with 132.
+        """
+        if not self.plan.settings.is_published:
+            self.teams = min(self.teams, self.limits.compute_units * max(1, lanes // self.team_size))
+
     def shrink(self) -> bool:
         """Reduce the team size for a kernel that needs more registers. Return False if it is smallest already."""
         limits = self.limits

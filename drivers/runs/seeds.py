@@ -91,9 +91,9 @@ def run_seeds(
         search = build(chosen, ranks, task.problem, options)
         try:
             timed = ranks if isinstance(ranks, TimedCommunicator) else TimedCommunicator(ranks)
+            prepared_s = ranks.bcast(loaded_s + search.backend.timings.prepare_s)
             if ranks.size > 1 and search.backend.collectives(timed).on_device:
                 search.join(timed)
-            prepared_s = ranks.bcast(loaded_s + search.backend.timings.prepare_s)
             prepared = PreparedRun(options, task.problem, task.source, search, timed, prepared_s=prepared_s)
             repetitions = kind(chosen, prepared, {"options": replace(own, seed=seed).asked(), **details}, memory)
             outcomes.append(repetitions.collect())

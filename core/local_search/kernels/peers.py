@@ -55,7 +55,7 @@ def received(half: i32, number: u32, peers: Peers) -> u64:
 
 @function
 def least_of_ranks(key: u64, keys: Array[u64], peers: Peers) -> u64:
-    """Return the smallest key of all ranks, by way of ``keys[0]``, which has this rank's; the whole team calls it.
+    """Return the smallest key of all ranks, also in ``keys[0]``, which has this rank's; the whole team calls it.
 
     A key is sent as two words, each with half of it and with the number of the exchange. Space for two exchanges is
     enough: an exchange needs all ranks, and no rank is more than one ahead.

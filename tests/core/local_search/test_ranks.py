@@ -31,7 +31,7 @@ def one_search(row, backend, ranks):
 
 
 def exchanging(row, backend, ranks):
-    """Of ranks whose kernels exchange keys, as GPUs of one host do."""
+    """Of ranks that exchange keys in their kernels, as GPUs of one host do."""
     with patch.object(Collectives, "reaches_peers", True):
         made = search(backend, ranks, row)
         made.join(ranks)
