@@ -26,6 +26,8 @@ class Collectives:
 
     on_device = False
     """True if collectives are queued like kernels, so that the host need not wait."""
+    reaches_peers = False
+    """True if a running kernel sees what kernels of other ranks write into a common array."""
     why_not_faster = ""
     """The reason why GPUs communicate through the host although faster collectives exist; empty: they do not."""
 
@@ -50,6 +52,9 @@ class Collectives:
     def is_one_memory(self) -> bool:
         """True if all ranks share one memory, so that a `common` array exists once."""
         return len(set(self.groups)) == 1
+
+    def connect(self) -> None:
+        """Prepare messages and long reductions, if that takes long; all ranks call this. The first of them does too."""
 
     # --- memory ---
 

@@ -43,14 +43,48 @@ class CudaCollectives(Collectives):
         super().__init__(device, ranks, groups)
         self.cuda = device
         self.nccl = nccl
-        identity = ranks.on_first(lambda: bytes(nccl.get_unique_id()), is_long=False)
-        self.world = nccl.comm_init_rank_scalable(self.size, self.rank, 1, bytearray(identity), 0)
+        self.world: int | None = None
+        """NCCL's communicator."""
+        if not self.is_one_memory:
+            self.connect()
         self.word = device.upload(np.zeros(1, np.uint64))
         self.kernels = CollectiveKernels(device)
+        self.reaches_peers = self.is_one_memory
         self.mailbox = Mailbox(self.kernels, ranks) if self.is_one_memory else None
+
+    def connect(self) -> None:
+        """Make NCCL's communicator, which takes half a second, before its first collective is queued or recorded.
+
+        All ranks call this. Most searches in one memory need no NCCL.
+        """
+        if self.world is None:
+            identity = self.ranks.on_first(lambda: bytes(self.nccl.get_unique_id()), is_long=False)
+            self.world = self.nccl.comm_init_rank_scalable(self.size, self.rank, 1, bytearray(identity), 0)
 
     def shared_array(self, size: int, dtype: np.typing.DTypeLike, bounds: Sequence[int]) -> Buffer:
         return peer_array(self.cuda, self.ranks, size, dtype, bounds)
+
+    def reduce(self, buffer: Buffer, operation: str, start: int = 0, count: int | None = None) -> None:
+        if not self.is_for_mailbox(buffer, buffer.size - start if count is None else count):
+            self.connect()
+        super().reduce(buffer, operation, start, count)
+
+    def transfer(self, buffer: Buffer, transfers: Sequence[Transfer]) -> None:
+        self.connect()
+        super().transfer(buffer, transfers)
+
+    def send(self, buffer: Buffer, start: int, count: int, to: int) -> None:
+        """Queue a message; in one memory the first one needs that all ranks send or receive."""
+        self.connect()
+        super().send(buffer, start, count, to)
+
+    def receive(self, buffer: Buffer, start: int, count: int, source: int) -> None:
+        self.connect()
+        super().receive(buffer, start, count, source)
+
+    def is_for_mailbox(self, buffer: Buffer, count: int) -> bool:
+        """Return True for a reduction of few words in one memory."""
+        return self.is_one_memory and count <= MAX_MAILBOX_WORDS and buffer.dtype == np.uint64
 
     def barrier_now(self) -> None:
         if self.mailbox is not None:
@@ -59,7 +93,7 @@ class CudaCollectives(Collectives):
             self.reduce_now(self.word, "sum", 0, 1)
 
     def reduce_now(self, buffer: Buffer, operation: str, start: int, count: int) -> None:
-        if self.mailbox is not None and count <= MAX_MAILBOX_WORDS and buffer.dtype == np.uint64:
+        if self.mailbox is not None and self.is_for_mailbox(buffer, count):
             self.mailbox.queue(buffer, start, count, operation)
             return
         pointer, kind = self.cuda.address_of(buffer, start), DATATYPES[buffer.dtype.str[1:]]

@@ -119,6 +119,13 @@ class AntColony(Search):
                 colony.begin(2)
                 colony.iterate()
 
+    def join(self, ranks: Ranks) -> None:
+        """Make two iterations of every colony, with memory for those of a run."""
+        with self.backend.warming_up():
+            self.group.join(ranks)
+            self.group.begin(FIRST_PLACES)
+            self.group.iterate(0, 2, lambda colony, iterations: None)
+
     def run(
         self, stop: Stop | None = None, *, ranks: Ranks | None = None, **watching: Unpack[Watching]
     ) -> ColonyOutcome:

@@ -187,6 +187,13 @@ class HillClimbing(Search):
             if backend.timings.kernel_s > 0:
                 self.speed = self.scan.climbers_at_a_time() / backend.timings.kernel_s
 
+    def join(self, ranks: Ranks) -> None:
+        """Make a climb on every rank."""
+        with self.backend.warming_up():
+            speed = self.speed, self.is_measured
+            self.run(Stop(iterations=ranks.size), ranks=ranks)
+            self.speed, self.is_measured = speed
+
     def tour_of(self, climber: int) -> np.ndarray:
         return self.launcher.tour_of(climber)
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+import numpy as np
+
 from core.errors import LaunchRefused
 from core.lang import Kernel
 from core.local_search.algorithms import Rule
 from core.local_search.kernels.hooks import Rules
+from core.local_search.kernels.peers import BOX, NoPeers, Peers
 from core.local_search.kernels.template import SearchKernels, search_kernels
 from core.local_search.kernels.walks import Share, record_improvement
 from core.local_search.memory import WalkMemory
@@ -53,6 +56,16 @@ class WalkLauncher:
         """The kernel that evaluates the neighbours of an iteration; a tuner varies its shape."""
         return self.kernels.scan
 
+    @property
+    def at_once(self) -> Kernel:
+        """The kernel that scans and makes the move in one launch."""
+        return self.kernels.scan_exchange_step if self.shape.exchanges else self.kernels.scan_and_step
+
+    @property
+    def at_once_arguments(self) -> tuple[object, ...]:
+        on = self.memory
+        return on.finished, on.keys, self.peers, on.walkers, on.shared, on.data
+
     def use_ranks(self, ranks: Ranks) -> None:
         """Divide the walks, or the neighbours of a walk, among these ranks."""
         self.ranks, undivided = ranks, OneRank()
@@ -61,6 +74,28 @@ class WalkLauncher:
         if not self.plan.settings.by_walks:
             self.walk_ranks, self.neighbour_ranks = undivided, ranks
         self.recorded.clear()
+        self.peers = self.connected()
+
+    def connected(self) -> Peers | NoPeers:
+        """Return the ranks that exchange keys inside kernels; all ranks call this.
+
+        A rehearsal compiles the kernels that exchange where devices may reach each other's memory.
+        """
+        self.shape.exchanges = False
+        rank, size = self.own_share
+        if size == 1 or self.plan.settings.is_host_driven or self.shape.tuner is not None:
+            return NoPeers(1)
+        together = self.backend.collectives(self.ranks)
+        silent = together.is_silent
+        if not (self.backend.replays_by_itself if silent else together.reaches_peers):
+            return NoPeers(1)
+        self.shape.exchanges = True
+        mail = together.common(size * BOX, np.uint64, [BOX * r for r in range(size + 1)])
+        self.backend.put(mail, rank * BOX, np.zeros(4 * size, np.uint64))
+        self.backend.synchronize()
+        self.ranks.barrier()
+        first, end = (rank, rank + 1) if silent else (0, size)
+        return Peers(rank, size, first, end, mail, self.backend.upload(np.zeros(1, np.uint64)))
 
     def allocate(self, first: int, end: int) -> None:
         """Allocate memory for the walks ``first`` to ``end - 1``."""
@@ -112,6 +147,9 @@ class WalkLauncher:
         if not self.shape.in_one_team:
             with self.backend.record():
                 self.iteration()
+            if self.shape.steps_at_once:
+                executable = self.backend.bind(self.at_once, 1, self.shape.team_size, self.at_once_arguments).executable
+                self.shape.limit_teams(self.backend.resident_lanes(executable))
             return
         self.bind_walk()
         if self.plan.settings.exchange:
@@ -175,14 +213,15 @@ class WalkLauncher:
 
     def iteration(self) -> None:
         """Scan the neighbourhood, and make the move of the smallest key."""
-        on, shape = self.memory, self.shape
+        shape = self.shape
         if shape.steps_at_once:
             self.refresh()
-            self.launch(self.kernels.scan_and_step, shape.teams, shape.team_size, on.finished, on.keys)
+            self.backend.launch(self.at_once, shape.teams, shape.team_size, *self.at_once_arguments)
         else:
             self.own_scan()
-            self.agree()
-            self.step()
+            if not shape.exchanges:
+                self.agree()
+            self.step(exchanges=shape.exchanges)
 
     def own_scan(self) -> None:
         """Find the smallest key of this rank's share of the neighbours."""
@@ -207,10 +246,11 @@ class WalkLauncher:
         """Reduce all ranks' smallest keys to the smallest."""
         self.backend.collectives(self.ranks).reduce(self.memory.keys, "least")
 
-    def step(self, walk: int = 0) -> None:
-        """Make the move of a walk with the smallest key."""
+    def step(self, walk: int = 0, exchanges: bool = False) -> None:
+        """Make the move of a walk with the smallest key, or with that of all ranks if they exchange keys."""
         on = self.memory
-        self.launch(self.kernels.step, 1, self.shape.step_size, on.count <= 1, walk, on.keys)
+        kernel, peers = (self.kernels.exchange_and_step, self.peers) if exchanges else (self.kernels.step, NoPeers(1))
+        self.launch(kernel, 1, self.shape.step_size, on.count <= 1, walk, on.keys, peers)
 
     def fitness(self, is_quick: bool, level: int, share: Share, fitnesses: DeviceArray, teams: int) -> None:
         """Write the fitnesses of a share of the neighbours of the first walk."""

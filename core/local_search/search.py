@@ -44,6 +44,8 @@ FIRST_BATCH = 16
 """Iterations of the first batch without a clock; with one it is a single iteration, since its duration is unknown."""
 MOST_GROWTH = 16
 """A batch has at most this multiple of the iterations of the one before."""
+JOINED, MOST_JOINED_S = 65, 0.5
+"""Iterations before the first run over several ranks, if they take no longer than these seconds."""
 MOST_TRIED_AGAIN_S = 2.0
 """A longer first iteration is not repeated to exclude the cost of first launches."""
 
@@ -151,12 +153,21 @@ class LocalSearch(Search):
                 self.launcher.awake = self.launcher.memory.count
             bind_slices(self.launcher, self.iteration_s, limit_s)
 
-    def first_iteration_s(self) -> float:
-        """Make one iteration from random solutions; return its seconds on the slowest rank."""
+    def first_iteration_s(self, count: int = 1) -> float:
+        """Make ``count`` iterations from random solutions; return the seconds of one on the slowest rank."""
         self.initial = None
-        run = SynchronousRun(self.launcher.ranks, Stop(iterations=1))
+        run = SynchronousRun(self.launcher.ranks, Stop(iterations=count), sizes=BatchSizes(count))
         execute(self, run)
         return run.step_s
+
+    def join(self, ranks: Ranks) -> None:
+        """Make enough iterations that the device has recorded them, one at a time and many at a time."""
+        with self.backend.warming_up():
+            self.use_ranks(ranks)
+            seconds = self.first_iteration_s()
+            for count in (1, JOINED):  # the second iteration has no cost of first launches
+                if count * seconds < MOST_JOINED_S:
+                    seconds = self.first_iteration_s(count)
 
     def check_problem(self) -> None:
         """Try some moves of a problem without a test of the suite, before the first run."""

@@ -125,7 +125,7 @@ class Search(Protocol):
 
         All ranks call this, after `warm_up`. Without it the first run does the same.
         """
-        self.backend.collectives(ranks)
+        self.backend.collectives(ranks).connect()
 
     def run(
         self, stop: Stop | None = None, *, ranks: Ranks | None = None, **watching: Unpack[Watching]

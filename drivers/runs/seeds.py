@@ -113,9 +113,9 @@ def prepare_repetitions(
         from cluster.mpi.proxies import TimedCommunicator
 
         timed = ranks if isinstance(ranks, TimedCommunicator) else TimedCommunicator(ranks)
+        prepared_s = ranks.bcast(loaded_s + search.backend.timings.prepare_s)
         if ranks.size > 1 and search.backend.collectives(timed).on_device:
             search.join(timed)
-        prepared_s = ranks.bcast(loaded_s + search.backend.timings.prepare_s)
         prepared = PreparedRun(options, task.problem, task.source, search, timed, prepared_s=prepared_s)
         yield kind(workload, prepared, {"options": own.asked(), **placed, **details}, memory)
     except BaseException:

@@ -135,6 +135,22 @@ def test_messages_and_reductions_go_to_nccl_with_addresses_and_sizes(nccl):
     ]
 
 
+def test_in_one_memory_only_long_reductions_go_to_nccl(nccl, monkeypatch):
+    """They make its communicator first, once."""
+    queued = []
+    monkeypatch.setattr(
+        collectives, "Mailbox", lambda *given: SimpleNamespace(queue=lambda *given: queued.append(given))
+    )
+    together = collectives.CudaCollectives(Gpu(), Ranks(), [0, 0], nccl)
+    together.barrier()
+    together.reduce(Buffer(None, (4,), np.uint64), "least")
+    assert together.reaches_peers and len(queued) == 2 and nccl.calls == []
+    for _ in range(2):
+        together.reduce(Buffer(None, (100,), np.int32), "sum")
+    made = ["get_unique_id", "comm_init_rank_scalable"]
+    assert [name for name, *_ in nccl.calls] == [*made, "all_reduce", "all_reduce"]
+
+
 def test_a_rank_without_nccl_says_why_and_a_way_that_does_not_exist_is_refused(monkeypatch):
     monkeypatch.setattr(collectives, "gpu_identity", lambda index: "x")
     monkeypatch.setitem(sys.modules, "nccl", None)

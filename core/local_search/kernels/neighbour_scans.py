@@ -16,6 +16,9 @@ from core.local_search.kernels.moves import INSERTIONS, NEVER, PAIRS, TRIPLES, i
 from core.local_search.kernels.neighbour_functions import decoders, difference_function
 from core.local_search.kernels.walks import BEGAN_AT, DRAWS, AnyMove, Draw, R, Share, W, Walk, WalkSettings
 
+FEW_ROWS = 8
+"""Rows of pairs that a step may pass one by one: decoding the index of a pair takes as long as five of them."""
+
 
 @function
 def proposed(slot: u32, walk: Walk, run: WalkSettings) -> u32:
@@ -142,9 +145,14 @@ def level_scan_function(evaluation: Evaluation, rules: Rules) -> Function:
             # Advancing in a row is cheaper than decoding an index, unless a step passes many rows.
             if shape == PAIRS and step <= max(length, 1):
                 j += step
-                while j >= length:
-                    i += 1
-                    j += i + 1 - length
+                if j >= length:
+                    if step > FEW_ROWS and (length - i) * FEW_ROWS < step:
+                        i = first_of(shape, index, walk)
+                        j = second_of(shape, index, i, walk)
+                    else:
+                        while j >= length:
+                            i += 1
+                            j += i + 1 - length
             elif shape == TRIPLES and step <= max(length, 1):
                 k += step
                 while k >= length:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from core.lang import *
 from core.lang.library import team_min
 from core.local_search.kernels.hooks import NO_KEY, D, Evaluation, Rules
+from core.local_search.kernels.peers import P, first_of_rank
 from core.local_search.kernels.walk_kernels import is_stale, last_move_function, neighbour_count_function
 from core.local_search.kernels.walks import RUNNING, R, Share, W, WalkSettings
 
@@ -68,18 +69,26 @@ def scan_kernel(rules: Rules, scan: Function) -> Kernel:
     return scan_shared
 
 
-def step_kernel(take_step: Function) -> Kernel:
-    """Make the kernel of the move after a scan."""
+def step_kernel(take_step: Function, exchange: Function | None = None) -> Kernel:
+    """Make the kernel of the move after a scan; with ``exchange``, ranks first agree on the smallest key."""
 
     @kernel
     def step_shared(
-        is_only_walk: Const[boolean], number: i32, keys: Array[u64], walks: Rows[W], run: WalkSettings, problem: Rows[D]
+        is_only_walk: Const[boolean],
+        number: i32,
+        keys: Array[u64],
+        peers: P,
+        walks: Rows[W],
+        run: WalkSettings,
+        problem: Rows[D],
     ):
         """Make the move chosen by the scan; one team."""
         w = 0 if is_only_walk else number
         key = keys[0]
         walk = walks[w]
         if walk.status.stop == RUNNING:
+            if exchange is not None:
+                key = exchange(key, keys, peers)
             take_step(key, walk, run, problem[w])
             if lane() == 0:
                 keys[0] = u64(NO_KEY)
@@ -87,13 +96,13 @@ def step_kernel(take_step: Function) -> Kernel:
     return step_shared
 
 
-def scan_and_step_kernel(rules: Rules, scan: Function, take_step: Function) -> Kernel:
-    """Make the kernel that scans and makes the move in one launch."""
+def scan_and_step_kernel(rules: Rules, scan: Function, take_step: Function, exchange: Function | None = None) -> Kernel:
+    """Make the kernel that scans and makes the move in one launch; with ``exchange``, of all ranks together."""
     neighbours_of = neighbour_count_function(rules.draws)
 
     @kernel
-    def scan_and_step(finished: Array[u64], keys: Array[u64], walks: Rows[W], run: R, problem: Rows[D]):
-        """Scan and make the move in one launch of one rank; the last team to finish its scan makes the move.
+    def scan_and_step(finished: Array[u64], keys: Array[u64], peers: P, walks: Rows[W], run: R, problem: Rows[D]):
+        """Scan and make the move in one launch; the last team to finish its scan makes the move.
 
         ``finished`` counts the teams that have scanned.
         """
@@ -102,7 +111,13 @@ def scan_and_step_kernel(rules: Rules, scan: Function, take_step: Function) -> K
         outcome = shared_array(2, u64)
         walk = walks[0]
         if walk.status.stop == RUNNING:
-            share = Share(team_rank(), team_count(), u32(0), neighbours_of(walk, run))
+            if exchange is None:
+                share = Share(team_rank(), team_count(), u32(0), neighbours_of(walk, run))
+            else:
+                neighbours = neighbours_of(walk, run)
+                first = first_of_rank(neighbours, peers.rank, peers.ranks)
+                end = first_of_rank(neighbours, peers.rank + 1, peers.ranks)
+                share = Share(team_rank(), team_count(), first, end)
             lane_key = scan(share, walk, run, sums, problem[0])
             team_key = team_min(lane_key, scratch)
             if lane() == 0:
@@ -115,7 +130,10 @@ def scan_and_step_kernel(rules: Rules, scan: Function, take_step: Function) -> K
                     outcome[1] = atomic_min(keys, 0, u64(NO_KEY))
             barrier()
             if outcome[0] == u64(team_count()):
-                take_step(outcome[1], walk, run, problem[0])
+                key = outcome[1]
+                if exchange is not None:
+                    key = exchange(key, keys, peers)
+                take_step(key, walk, run, problem[0])
                 if lane() == 0:
                     keys[0] = u64(NO_KEY)
                     finished[0] = u64(0)

@@ -3,7 +3,8 @@
 An iteration scans the neighbours of the current solution (`core.local_search.kernels.neighbour_scans`), chooses one by
 a rule, and makes the move (`core.local_search.kernels.walk_steps`). `walk` does all of it in one team (a team per walk:
 the algorithmic level). `scan` and `step` divide one walk's neighbourhood among teams and ranks (the iteration level),
-`scan_and_step` among teams alone. All call the same functions, so all trajectories are equal.
+`scan_and_step` among teams alone. With ``exchange`` in their names, kernels of ranks in one memory agree on the move
+themselves. All call the same functions, so all trajectories are equal.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from functools import lru_cache
 from core.local_search.kernels.fitness_kernels import copied_kernel, fitness_kernel, listed_kernel
 from core.local_search.kernels.hooks import Evaluation, Rules
 from core.local_search.kernels.neighbour_scans import scan_function
+from core.local_search.kernels.peers import least_of_ranks
 from core.local_search.kernels.shared_walk_kernels import refresh_kernel, scan_and_step_kernel, scan_kernel, step_kernel
 from core.local_search.kernels.walk_kernels import adopt_kernel, begin_kernel, keep_walks, walk_kernel
 from core.local_search.kernels.walk_steps import step_function
@@ -29,6 +31,8 @@ class SearchKernels:
         self.scan = scan_kernel(rules, scan)
         self.step = step_kernel(take_step)
         self.scan_and_step = scan_and_step_kernel(rules, scan, take_step)
+        self.exchange_and_step = step_kernel(take_step, least_of_ranks)
+        self.scan_exchange_step = scan_and_step_kernel(rules, scan, take_step, least_of_ranks)
         self.fitness = fitness_kernel(evaluation, rules)
         self.listed = listed_kernel(evaluation, rules)
         self.copied = copied_kernel(evaluation, rules)

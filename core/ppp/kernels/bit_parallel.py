@@ -192,11 +192,10 @@ def fill_planes(share: Share, changed: i32, move: Move, solution: Array[i32], pp
     run = 64 if team_size() == 1 else 1
     for begin_run in range(share.worker * run, cells, share.workers * run):
         for cell in range(begin_run, min(begin_run + run, cells)):
-            first = cell // ppp.inputs * 32
+            word = cell // ppp.inputs
             column = cell % ppp.inputs
             bits = u32(0)
-            for bit in range(32):
-                row = ppp.slots[first + bit]
-                if row >= 0:
-                    bits |= u32(falls(row, column, solution, ppp)) << bit
+            for bit in range(ppp.info[word] & (LAST_OF_GROUP - 1)):
+                row = ppp.slots[32 * word + bit]
+                bits |= u32(falls(row, column, solution, ppp)) << bit
             ppp.planes[cell] = bits

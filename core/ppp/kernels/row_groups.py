@@ -18,7 +18,7 @@ LAST_OF_GROUP = 64
 class ProductGroups(Products):
     """The products, and the rows of the matrix grouped by them, which belong to a walk.
 
-    ``slots`` has the rows, those of each group in adjacent whole words of 32, and ``cursor`` the end of a group's rows.
+    ``slots`` has the rows, those of each group in adjacent words of 32 slots, and ``cursor`` the end of a group's rows.
     ``info`` has the number of rows in each word of slots, + `LAST_OF_GROUP` for a group's last one; ``summary`` has the
     words LOW, HIGH ... above. ``planes`` has, for every word of slots and every column, the rows with a product that
     falls when the column is flipped; for one flip, the sum of the rows' signs for every group from LOW on and every
@@ -71,8 +71,6 @@ def place_rows(ppp: ProductGroups):
                 ppp.info[first + w] = inside + LAST_OF_GROUP if w == words - 1 else inside
             if group == high:
                 ppp.summary[WORDS] = first + words
-            for slot in range(32 * first + count, 32 * (first + words)):
-                ppp.slots[slot] = -1
         cost = group_cost(count, group, ppp)
         for reach in range(1, 4):
             if group >= low - reach and group <= high + reach:

@@ -1,14 +1,17 @@
 """Ranks that share a local search find what one process finds, all of them the same."""
 
 import functools
+from unittest.mock import patch
 
 import pytest
 
+from backends.collectives import Collectives
 from cluster import Solo
 from core.local_search import Evaluation, Iterations, LocalSearch, ProblemError, TabuSearch, Unconfirmed
 from tests.core.local_search import test_history, test_published, weighted
 from tests.core.local_search.table import (
     FIRST,
+    IN_TURN,
     KEPT,
     MORE_ROWS,
     QUICK_ROWS,
@@ -16,6 +19,7 @@ from tests.core.local_search.table import (
     RULED,
     RULED_AGAIN,
     TOGETHER,
+    WORDS,
     named,
     result_of,
     search,
@@ -24,6 +28,15 @@ from tests.core.local_search.table import (
 
 def one_search(row, backend, ranks):
     return result_of(search(backend, ranks, row))
+
+
+def exchanging(row, backend, ranks):
+    """Of ranks that exchange keys in their kernels, as GPUs of one host do."""
+    with patch.object(Collectives, "reaches_peers", True):
+        made = search(backend, ranks, row)
+        made.join(ranks)
+        assert made.launcher.shape.exchanges == (ranks.size > 1)
+        return result_of(made)
 
 
 def published(row, backend, ranks):
@@ -43,10 +56,12 @@ def refused(delta, backend, ranks):
 
 
 QUICK = (KEPT, TOGETHER, RULED, RULED_AGAIN)
+BY_TEAMS = ("ppp", "flip2", "bit-parallel", "tabu", {"level": "solution"})
 FEW_WALKS = [row for row in ROWS if row[4].get("walks", 5) < 5]
 RESTARTING = [row for row in MORE_ROWS if "again" in row[3]]
 SEARCHES = {
     **{named(row): functools.partial(one_search, row) for row in QUICK},
+    **{f"exchanging {named(row)}": functools.partial(exchanging, row) for row in (KEPT, BY_TEAMS)},
     "published": functools.partial(published, test_published.ROWS[0]),
     "history of walks": functools.partial(
         history, ("ppp9-11", "flip1", "hill"), {"level": "algorithm", "walks": 6, "exchange": 3}
@@ -57,6 +72,7 @@ SEARCHES = {
 MORE = {
     **{named(row): functools.partial(one_search, row) for row in [*QUICK_ROWS, FIRST, *RESTARTING]
        if row not in (*QUICK, *FEW_WALKS)},
+    **{f"exchanging {named(row)}": functools.partial(exchanging, row) for row in (WORDS, FIRST, RULED, IN_TURN)},
     **{"-".join(row): functools.partial(published, row) for row in test_published.ROWS[1:]},
     **{
         f"history {k}": functools.partial(history, row, how)

@@ -15,6 +15,7 @@ from core.local_search import Iterations, LocalSearch, TabuSearch
 from core.local_search import search as search_module
 from core.qap.problem import Qap
 from core.run import loop as run_loop
+from core.tours.problem import TspTour
 from tests.core.local_search import table
 from tests.core.local_search.table import KEPT, WORDS, cases, result_of, search
 from tests.thread_ranks import on_ranks, twin
@@ -195,6 +196,31 @@ def test_the_shape_is_chosen_for_the_walks_of_a_compute_unit_and_changes_no_traj
     assert search.launcher.shape.team_size == size
     outcome = search.run(Iterations(2))
     assert outcome.digest == expected.digest and outcome.solution.tolist() == expected.solution.tolist()
+
+
+def test_no_more_teams_scan_than_the_registers_of_a_compute_unit_allow(monkeypatch):
+    monkeypatch.setattr("core.local_search.shape.SMALL", 0)
+    oracle = PythonBackend(PythonBackend.devices()[0])
+    oracle.capabilities = oracle.capabilities._replace(max_team_size=64, lanes_resident=256, compute_units=2)
+    made = []
+    for lanes in (256, 96):
+        oracle.resident_lanes = lambda executable, lanes=lanes: lanes
+        search = LocalSearch(oracle, Solo(), Qap.load("taillard:22:seeds=1,2"), TabuSearch(), "exchange2")
+        made.append((search.launcher.shape.teams, search.run(Iterations(1)).digest))
+    assert made == [(4, made[0][1]), (2, made[0][1])]
+
+
+def test_a_large_team_passes_many_short_rows_of_pairs_at_once(cpu):
+    oracle = PythonBackend(PythonBackend.devices()[0])
+    oracle.capabilities = oracle.capabilities._replace(max_team_size=180, lanes_resident=180)
+    made = [
+        LocalSearch(backend, Solo(), TspTour.load("uniform:181:seed=3"), TabuSearch(), "exchange2")
+        for backend in (cpu, oracle)
+    ]
+    shape = made[1].launcher.shape
+    shape.in_one_team, shape.teams, shape.team_size = False, 1, 180
+    expected, outcome = (search.run(Iterations(1)) for search in made)
+    assert outcome.digest == expected.digest
 
 
 def test_ranks_without_a_clock_synchronise_a_few_times_in_thousands_of_iterations(monkeypatch):

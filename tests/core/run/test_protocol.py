@@ -116,6 +116,19 @@ def test_the_first_rank_s_callback_or_clock_ends_the_search_on_all_ranks(name, c
         assert (first.cost, first.hash, first.finished) == (other.cost, other.hash, other.finished)
 
 
+@pytest.mark.parametrize("name", [name for name, kind in KINDS.items() if kind.shared])
+def test_ranks_that_joined_before_the_run_find_what_one_finds(name, cpu):
+    kind = KINDS[name]
+
+    def run(ranks):
+        search = kind.make(twin(cpu), ranks)
+        search.warm_up()
+        search.join(ranks)
+        return search.run(kind.stop).hash
+
+    assert on_ranks(2, run) == [kind.make(cpu, Solo()).run(kind.stop).hash] * 2
+
+
 @pytest.mark.parametrize("name", ["hill climbing", "1-trees", "the thesis' bound"])
 def test_a_target_ends_the_search(name, cpu):
     kind = KINDS[name]
