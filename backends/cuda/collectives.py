@@ -69,6 +69,10 @@ class CudaCollectives(Collectives):
             self.connect()
         super().reduce(buffer, operation, start, count)
 
+    def transfer(self, buffer: Buffer, transfers: Sequence[Transfer]) -> None:
+        self.connect()
+        super().transfer(buffer, transfers)
+
     def send(self, buffer: Buffer, start: int, count: int, to: int) -> None:
         """Queue a message; in one memory the first one needs that all ranks send or receive."""
         self.connect()

@@ -15,7 +15,7 @@ from core.hill_climbing.search import HillClimbing
 from core.lang.tree import shared_bytes
 from core.lang.types import BY_NAME, f64, u32
 from core.run.stop import Iterations
-from core.tables.held_karp.kernels.halves import Meeting, meet
+from core.tables.held_karp.kernels.halves import Meeting, extend_fetching, meet
 from core.tables.held_karp.kernels.layers import Layer, Paths, Sets, SubsetShare
 from tests.backends import kernels
 from tests.backends.fake_cuda import FakeCuda
@@ -96,8 +96,10 @@ def test_kernels_of_large_instances_compile_to_ptx(cpu, monkeypatch):
     sets = gpu.load(Sets(np.zeros(9, np.uint64), 35, 9, 35))
     halves = Meeting(1, 9, True, True, 18, True)
     best = gpu.allocate(1, np.uint64)
-    gpu.launch(meet, 1, 256, *map(gpu.load, paths), sets, 3, SubsetShare(0, 1, 1, 0, 0), halves, best)
-    assert {"narrow", "climb_tiles", "meet"} <= {program.kernel.name for program in gpu.programs}
+    before, after = map(gpu.load, paths)
+    gpu.launch(meet, 1, 256, before, after, sets, 3, SubsetShare(0, 1, 1, 0, 0), halves, best)
+    gpu.launch(extend_fetching, 1, 256, before, after.layer, sets, 3, SubsetShare(0, 1, 1, 0, 0), 18, 2)
+    assert {"narrow", "climb_tiles", "meet", "extend_fetching"} <= {program.kernel.name for program in gpu.programs}
     compile_all(gpu, BOTH)
 
 

@@ -47,8 +47,6 @@ NO_COMMAND = {
     "strips * rows / 32 < 2^31",
     "masks < 2^31",
     "waves + lanes < 2^31",
-    "waves < 2^31",
-    "cells of 2 or 3 waves < 2^31",
     "whole tiles < 2^31 rows and columns",  # an instance of two gigabytes
 }
 MOST_BYTES = 6 << 30

@@ -167,7 +167,9 @@ class CarryRanks(NamedTuple):
             launches = -(-launches // REPETITIONS) * REPETITIONS
         sizes = gather_on_all(ranks, (launches * layout.shape.steps, layout.batches_of(0)))
         needed = 0 if right is None else sizes[right % len(sizes)][1]  # a rehearsal has the size of this rank alone
-        return cls(backend.collectives(ranks), left, right, max(sizes)[0], needed)
+        together = backend.collectives(ranks)
+        together.connect()
+        return cls(together, left, right, max(sizes)[0], needed)
 
 
 class Alphabet:

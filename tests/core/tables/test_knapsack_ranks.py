@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cluster import Solo
 from cluster.mpi.proxies import Rehearsal
 from core.tables.knapsack import halves, table
 from core.tables.knapsack import search as search_module
@@ -99,3 +100,19 @@ def test_ranks_of_every_backend_find_the_same(backend, small_parts, monkeypatch,
         assert over_ranks(backend, size, instance, **lanes)[:2] == best_selection(instance)
     ties = Knapsack("ties", instance.weights, instance.weights, capacity)
     assert over_ranks(backend, size, ties, **lanes)[:2] == best_selection(ties)
+
+
+def test_ranks_that_share_capacities_pass_on_a_tenth_of_the_weights_of_heavy_items(cpu, small_parts, monkeypatch):
+    instance = generate("paper", 300, 200_000, seed=1)
+    plain = KnapsackSearch(cpu, Solo(), instance).run()
+    monkeypatch.setattr(search_module, "has_halves", lambda limits, ranks: True)
+
+    def run(ranks):
+        search = KnapsackSearch(twin(cpu), ranks, instance)
+        assert search.run(ranks=ranks).digest == plain.digest
+        half = search.strategy
+        received = sum(one.length for step in half.transfers for one in step if one.to == ranks.rank)
+        return received / half.part.weights.sum(), len(set(half.own_shares.widths.tolist()))
+
+    (_, light_periods), _, (heavy, heavy_periods), _ = on_ranks(4, run)
+    assert heavy < 0.1 and min(light_periods, heavy_periods) > 3
