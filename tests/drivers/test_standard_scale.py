@@ -5,8 +5,8 @@ from itertools import chain
 import pytest
 
 from drivers.experiments.plan import ExperimentPlan
-from drivers.experiments.presets.paper_plan import ReproductionChoice, plan_reproduction
-from reports.papers.files import load, names
+from drivers.experiments.presets.reproduce import chosen_exhibits, plan_runs, read_options
+from reports.papers.files import names
 from reports.papers.placement import run_choice
 from tests.drivers.made_up_paper import device, machine_with
 from tests.drivers.made_up_runs import processor
@@ -25,15 +25,15 @@ def test_the_standard_scale_has_all_rows_and_takes_half_an_hour(name, shared_dat
     for place in ("mpi_obstacle", "emulation_obstacle"):
         monkeypatch.setattr(f"drivers.experiments.presets.series.{place}", lambda: "")
     host = machine_with(device("cpu"), processor("threads", 16), processor("joblib", 16), *GPUS, cores=16)
-    paper, records = load(name), tmp_path / "records.jsonl"
-    chosen = ReproductionChoice("standard", records, data=str(shared_data))
-    plan = plan_reproduction(paper, paper.exhibits, host, chosen)
-    for exhibit in paper.exhibits:
+    options = read_options([name, "--scale", "standard", "--data", str(shared_data), "--out", str(tmp_path)], None)
+    paper, exhibits = chosen_exhibits(options)
+    plan = plan_runs(options, paper, exhibits, host)
+    for exhibit in exhibits:
         able = {
             row.name for row in exhibit.rows if any(run_choice(paper, exhibit, row, one) for one in exhibit.columns)
         }
         planned = {row for place, row, _ in [*plan.cells, *plan.missing] if place == exhibit.name}
         assert able <= planned, exhibit.name
-    experiment = ExperimentPlan([], records)
+    experiment = ExperimentPlan([], tmp_path / "no.jsonl")
     cases = chain(*plan.groups(is_in_turn=True))
     assert sum(experiment.left_s(case) or UNKNOWN_S for case in cases) <= 60 * MINUTES
