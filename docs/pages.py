@@ -269,7 +269,7 @@ def cell_table(rows: str) -> str:
             command = f"`onekernel reproduce {name} --{exhibit_name}`"
             ratio = number(times[0] / times[1])
             lines.append([title, *map(seconds, times), str(found.loc[gpu, "device"]), ratio, command])
-    headings = ("work", ">one core", ">GPU", "its name", ">GPU ×", "command")
+    headings = ("work", ">one core", ">GPU", "device", ">GPU ×", "command")
     return f"{TextTable('', headings, lines)}\n" if lines else ""
 
 

@@ -1,6 +1,6 @@
 """`make paper PAPER=luong2013`: run a paper's tables and figures here, and show them next to the published ones.
 
-python -m drivers.reproduce luong2013                                     all of them, up to an hour
+python -m drivers.reproduce luong2013                                     all of them, half an hour on a GPU
 python -m drivers.reproduce luong2013 --table 4 --scale quick --dry-run   the commands and their estimated times
 python -m drivers.reproduce menezes2019 --figure 3 --scale full           all rows and seeds
 python -m drivers.reproduce luong2013 --table 5 --row 1=50                an instance for a row without one in the paper

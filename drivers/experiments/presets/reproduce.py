@@ -153,7 +153,7 @@ def reproduction_parser(description: str | None) -> PlanParser:
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--table", metavar="N", help="only this table")
     which.add_argument("--figure", metavar="N", help="only this figure")
-    scale = "rows and times of rates: a minute an exhibit (quick), an hour (standard), all rows (full) (%(default)s)"
+    scale = "rows and times: a minute an exhibit (quick), half an hour a paper (standard), hours (full) (%(default)s)"
     add("--scale", choices=SCALES, default=SCALES[1], help=scale)
     row = "instance of a row, instead of the paper's, as in 1=50; can be given several times"
     add("--row", action="append", type=read_setting, default=[], metavar="KEY=SPEC", help=row)
