@@ -39,7 +39,7 @@ def find_mpirun() -> str | None:
 
 @cache
 def is_hydra(launcher: str) -> bool:
-    """Return True for the launcher of MPICH or Intel MPI, whose options differ from those of Open MPI."""
+    """Return True for the launcher of MPICH and Intel MPI. Its options differ from those of Open MPI."""
     return prints(r"HYDRA|Intel\(R\) MPI", launcher, "--version")
 
 

@@ -26,7 +26,10 @@ PIECE = 1 << 30
 ITEMS, HERE = range(2)
 """Tags of messages: arrays, and the arrival of a rank."""
 NOTHING = bytearray()
-SITE_MPI = "for MPICH or Intel MPI set MPI4PY_MPIABI=mpich, and LD_LIBRARY_PATH to the folder of its libmpi.so.12"
+SITE_MPI = (
+    "for MPICH or Intel MPI set MPI4PY_MPIABI=mpich, and LD_LIBRARY_PATH to the folder of its libmpi.so.12; "
+    "for the site's Open MPI MPI4PY_MPIABI=openmpi"
+)
 # The value's bits above the lowest 64 (-1 or 0), its lowest 64, the index: tuples of these sort as wanted.
 PAIR = struct.Struct("=qQQ")
 

@@ -34,7 +34,7 @@ def choose() -> None:
 
 
 def describe() -> str:
-    """Return the transport between hosts in words, for the log of a job."""
+    """Return a sentence about the transport between hosts, for the log of a job."""
     adapter = find_adapter()
     if adapter:
         return f"found the network adapter {adapter}: MPI chooses the transport between hosts"
