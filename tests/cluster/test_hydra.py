@@ -67,7 +67,7 @@ def test_ranks_under_mpich_have_the_hash_of_one_process(name, hydra):
 def test_every_rank_under_mpich_hears_what_plain_python_computes(hydra):
     code, out, err = run(hydra, "-n", 3, CONVERSATION)
     assert code == 0, err
-    assert sorted(out.splitlines()) == [f"{rank} of 3 by MPI" for rank in range(3)]
+    assert sorted(re.findall(r"\d of 3 by MPI", out)) == [f"{rank} of 3 by MPI" for rank in range(3)]
 
 
 @pytest.mark.slow
