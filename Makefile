@@ -43,7 +43,7 @@ export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM ?= 1
 endif
 
 .PHONY: help venv compare paper gallery overview docs test test-rest test-all test-long test-machines durations \
-    lint bench clean
+    lint dist bench clean
 
 help:
 	@echo "make compare   run hill climbing (or WORKLOAD=qap ...) on every device here and write reports/out/compare-ihc.md"
@@ -52,7 +52,7 @@ help:
 	@echo "make overview  run ten workloads on every device here and write reports/out/overview.md"
 	@echo "make test      run the quick tests, seven minutes in a fresh clone on two cores; make test-all the slow ones too,"
 	@echo "               make test-machines some on made-up machines, make test-long all: kills, hosts, random examples"
-	@echo "make lint      check style, types and formatting"
+	@echo "make lint      check style, types and formatting; make dist the packages that it builds in dist"
 	@echo "make bench     measure the speeds that the project promises"
 	@echo "make gallery   make reports/gallery's pages from reports/gallery's records"
 	@echo "make docs      build the site into docs/_build/html"
@@ -127,6 +127,12 @@ lint: $(or $(wildcard $(EVERYTHING)),$(call with,report test))
 	$(RUN) -m ruff check $(CHECKED)
 	$(RUN) -m ruff format --check $(CHECKED)
 	$(RUN) -m mypy
+
+# The wheel is built from the source package. twine brings 16 packages, so it runs in an environment of its own.
+dist: $(or $(wildcard $(EVERYTHING)),$(call with,report test))
+	rm -rf dist
+	$(RUN) -m uv build --quiet --no-build-isolation --python $(RUN)
+	$(RUN) -m uv tool run --quiet --from twine==7.0.0 twine check --strict dist/*
 
 bench: venv
 	$(RUN) -m drivers.bench --reference-programs

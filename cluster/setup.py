@@ -15,7 +15,6 @@ from core.atomic_files import atomic_write
 from core.program_parser import ProgramParser, invocation
 
 BEGIN, END = "# onekernel begin", "# onekernel end"
-FABRICS = Path("/sys/class/infiniband")
 
 
 class Setting(NamedTuple):
@@ -37,13 +36,6 @@ LAUNCHER = (
     Setting("oob_tcp_keepalive_time", str(QUIET_S), "seconds of silence before a host is probed"),
     Setting("oob_tcp_keepalive_intvl", "1", "seconds between probes"),
     Setting("oob_tcp_keepalive_probes", "15", "unanswered probes before a host counts as lost"),
-)
-# 64 ranks on 2 cores: Open MPI's own search for a transport takes 4.1 s from mpirun to the end, these 2.9 s;
-# 2 ranks 1.2 s and 0.2 s.
-TRANSPORT = (
-    Setting("pml", "ob1", "no search for network cards that this machine does not have"),
-    Setting("btl", "self,sm,tcp", "shared memory within a host, TCP between hosts"),
-    Setting("osc", "^ucx", "one-sided calls without UCX, which warns of missing network cards"),
 )
 # PPP 201-217 over two ranks, on two cores that four other programs kept busy too: 0.33 s with it, 0.8 s without. A
 # reduction of two idle ranks takes 1 to 3 us with it, and 0.7 us without.
@@ -77,12 +69,11 @@ def parameter_lines(text: str, settings: tuple[Setting, ...]) -> list[str]:
     ]
 
 
-def set_up(prefix: Path, *, as_root: bool, fabric: bool) -> list[str]:
+def set_up(prefix: Path, *, as_root: bool) -> list[str]:
     """Write Open MPI's defaults of one environment and return them, a line each; running it again changes nothing.
 
     ``prefix`` is the environment's folder, which holds `etc/` and `bin/`. With ``as_root``, as in most containers, Open
-    MPI needs two variables, which the activation of the environment sets. With ``fabric``, a fast network, Open MPI
-    chooses the transport.
+    MPI needs two variables, which the activation of the environment sets. `cluster.mpi.transport` has the transport.
     """
     launcher_file = prefix / "etc" / "prte-mca-params.conf"
     if not launcher_file.exists():
@@ -90,7 +81,7 @@ def set_up(prefix: Path, *, as_root: bool, fabric: bool) -> list[str]:
     report = []
     for path, settings in (
         (launcher_file, LAUNCHER),
-        (prefix / "etc" / "openmpi-mca-params.conf", RANK if fabric else RANK + TRANSPORT),
+        (prefix / "etc" / "openmpi-mca-params.conf", RANK),
     ):
         text = path.read_text() if path.exists() else ""
         lines = parameter_lines(text, settings)
@@ -112,9 +103,7 @@ def _write(path: Path, text: str) -> None:
 def main() -> int:
     """Set up the environment of the running Python, and print the settings."""
     ProgramParser(prog=invocation("cluster.setup"), description=__doc__).parse_args()
-    # Open MPI itself configures a network such as InfiniBand better.
-    has_fabric = FABRICS.is_dir() and any(FABRICS.iterdir())
-    for line in set_up(Path(sys.prefix), as_root=os.geteuid() == 0, fabric=has_fabric):
+    for line in set_up(Path(sys.prefix), as_root=os.geteuid() == 0):
         print(line)
     return 0
 

@@ -24,8 +24,9 @@ from cluster.command_line import RankParser, run
 from cluster.launch import host_file
 from cluster.launch.commands import python_command
 from cluster.launch.options import add_placement_options, add_program_argument, program_words
-from cluster.launch.plan import LaunchCommand, LaunchRequest, plan_launch
+from cluster.launch.plan import LaunchCommand, LaunchRequest, number_of_hosts, plan_launch
 from cluster.launch.resources import find_resources
+from cluster.mpi import transport
 from cluster.mpi.failures import abort
 from core.errors import UserError
 from core.program_parser import invocation
@@ -46,7 +47,8 @@ def main() -> int:
         options.ranks, options.hosts, hosts, options.per_host, options.fault_tolerant, options.mpi_options
     )
     command = plan_launch(asked, started, resources)
-    for line in command.notes:
+    several = number_of_hosts(asked, resources) > 1
+    for line in [*command.notes, *([transport.describe()] if several and not resources.is_hydra else [])]:
         print(f"note: {line}", file=sys.stderr, flush=True)
     if options.dry_run:
         print(shlex.join(command.words))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from math import ceil
 from typing import NamedTuple
 
+from cluster.launch.commands import HYDRA_UNBOUND
 from cluster.launch.host_file import Host
 from cluster.launch.resources import LaunchResources
 from core.errors import UserError
@@ -63,10 +64,15 @@ def plan_launch(asked: LaunchRequest, started: Sequence[str], resources: LaunchR
     layout = plan_layout(asked, resources, cores_per_rank(started))
     if allocation is not None and resources.srun:
         words = srun_words(asked, layout, resources.srun)
+    elif resources.mpirun is not None and resources.is_hydra:
+        words = hydra_words(asked, layout, resources.mpirun)
     elif resources.mpirun is not None:
         words = mpirun_words(asked, layout, resources.mpirun, resources)
     else:
-        raise UserError("found no mpirun beside this Python or on the path, expected one: pip install 'onekernel[mpi]'")
+        raise UserError(
+            "found no mpirun beside this Python or on the path, expected one: pip install 'onekernel[mpi]', or load "
+            "the site's MPI (with MPI4PY_MPIABI=mpich or impi its mpiexec.hydra is expected on the path)"
+        )
     return LaunchCommand([*words, *asked.further, *started], layout.notes)
 
 
@@ -180,6 +186,23 @@ def mapping_options(layout: RankLayout, further: Sequence[str]) -> list[str]:
     if "--bind-to" not in further:
         words += ["--bind-to", "core" if bound else "none"]
     return words
+
+
+def hydra_words(asked: LaunchRequest, layout: RankLayout, mpiexec: str) -> list[str]:
+    """Return the words of MPICH's and Intel MPI's launcher, which forwards its environment."""
+    if asked.fault_tolerant:
+        raise UserError("--fault-tolerant: found Hydra, which ends all ranks when one is killed, expected Open MPI")
+    words = [mpiexec, "-n", str(layout.ranks)]
+    if asked.hosts:
+        slots = "" if layout.per_host else ":{}"
+        words += ["-hosts", ",".join(host.name + slots.format(host.slots or 1) for host in asked.hosts)]
+    if layout.per_host:
+        words += ["-ppn", str(layout.per_host)]
+    if "-bind-to" in asked.further:
+        return words
+    if layout.cores_each:
+        return [*words, "-bind-to", f"core:{layout.cores_each}", "-genv", "I_MPI_PIN_DOMAIN", str(layout.cores_each)]
+    return [*words, *HYDRA_UNBOUND]
 
 
 def srun_words(asked: LaunchRequest, layout: RankLayout, srun: str) -> list[str]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Mapping
 from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
-from cluster.launch.commands import find_mpirun
+from cluster.launch.commands import find_mpirun, is_hydra, prints
 from cluster.mpi.affinity import PROCESSORS, allowed_processors
 from core.granted_cores import granted_cores
 
@@ -30,9 +29,9 @@ class SlurmAllocation(NamedTuple):
 class LaunchResources(NamedTuple):
     """Resources for the start of a job: cores and GPUs of this machine, and launchers.
 
-    ``mpirun`` is Open MPI's launcher, if installed. ``srun`` is Slurm's, if it supports PMIx like the ranks' MPI, and
-    ``mpirun`` does not start ranks on the hosts of an allocation by itself. If the user ``is_root``, Open MPI requires
-    confirmation.
+    ``mpirun`` is MPI's launcher, if installed; it ``is_hydra`` if MPICH or Intel MPI started the ranks. ``srun`` is
+    Slurm's, if it supports PMIx like the ranks' MPI, and ``mpirun`` does not start ranks on the hosts of an allocation
+    by itself. If the user ``is_root``, Open MPI requires confirmation.
     """
 
     cores: int
@@ -42,6 +41,7 @@ class LaunchResources(NamedTuple):
     allocation: SlurmAllocation | None
     environment: Mapping[str, str]
     is_root: bool
+    is_hydra: bool = False
 
 
 def find_resources(environment: Mapping[str, str]) -> LaunchResources:
@@ -56,6 +56,7 @@ def find_resources(environment: Mapping[str, str]) -> LaunchResources:
         allocation=allocation,
         environment=environment,
         is_root=os.geteuid() == 0,
+        is_hydra=launcher is not None and is_hydra(launcher),
     )
 
 
@@ -93,7 +94,9 @@ def count_gpus(environment: Mapping[str, str], devices: Path = Path("/dev")) -> 
 
 
 def takes_allocation(launcher: str) -> bool:
-    """Return True if Open MPI's runtime was built with support for Slurm's allocations."""
+    """Return True if Hydra, or Open MPI's runtime built with Slurm's support, finds the hosts of an allocation."""
+    if is_hydra(launcher):
+        return True
     info = Path(launcher).with_name("prte_info")
     return info.exists() and prints(r"^\s*MCA ras: slurm\b", str(info))
 
@@ -102,8 +105,3 @@ def srun_with_pmix() -> str | None:
     """Return Slurm's launcher, if its list of MPI plugins has PMIx."""
     launcher = shutil.which("srun")
     return launcher if launcher and prints(r"\bpmix\b", launcher, "--mpi=list") else None
-
-
-def prints(pattern: str, *command: str) -> bool:
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
-    return re.search(pattern, done.stdout + done.stderr, re.MULTILINE) is not None

@@ -33,8 +33,26 @@ CHECKPOINTED = 143
 """Exit code of a program that SIGTERM has ended and that has written a checkpoint."""
 TIME = re.compile(r"(\d+-\d{1,2}(:\d{1,2}){0,2}|\d+(:\d{1,2}){0,2})")
 """Slurm's format of times: minutes, minutes:seconds, hours:minutes:seconds, days-hours, ..."""
-VALUE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,:@+=/-]*")
+VALUE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,:@+=/&|-]*")
 """The value of an `#SBATCH` option, without the quotes, spaces, comments and `%` that `sbatch` interprets."""
+TASKS = re.compile(r"\d+(-\d+(:\d+)?)?(,\d+(-\d+(:\d+)?)?)*(%\d+)?", re.ASCII)
+"""Numbers of an array's tasks, and the most that run at a time: 0-9, 1,3,5-7 or 0-99%10."""
+DIRECTIVE = re.compile(r"(--)?[a-z][a-z0-9-]*([= ][ -~]*)?")
+"""Any option of `sbatch` in one line of ASCII characters."""
+OF_A_TASK = re.compile(r"--(seeds?|checkpoint)(=.*)?")
+"""Options of a program that differ from task to task of an array."""
+ARRAY_TASK = '"${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"'
+"""Name of one task for Slurm's commands, as a word of the shell; the number of the job may be that of all tasks."""
+PASSED_ON = {
+    "gpus-per-node": ("N", "GPUs of each host, perhaps with their type"),
+    "gres": ("LIST", "generic resources of each host, such as gpu:a100:4"),
+    "mem": ("SIZE", "memory of each host, such as 64G; 0: all of it"),
+    "constraint": ("LIST", "features that the hosts have, such as 'intel&ib'"),
+    "partition": ("NAME", "partition of the cluster"),
+    "qos": ("NAME", "quality of service"),
+    "account": ("NAME", "account to charge"),
+}
+"""Options of `sbatch` with one value, which the script has unchanged: the value's name, and the help."""
 
 
 def main() -> int:
@@ -42,11 +60,18 @@ def main() -> int:
     options = parser().parse_args()
     words = program_words(options.program)
     name = job_name(words)
-    file, state = checkpoint_options(words, name) if options.checkpoint else ("", ())
+    job = ARRAY_TASK if options.array else '"$SLURM_JOB_ID"'
+    file, state = checkpoint_options(words, f"{name}-{job}.checkpoint") if options.checkpoint else ("", ())
+    if options.array:
+        shared = next(filter(OF_A_TASK.fullmatch, words), None)
+        if shared:
+            raise UserError(f"--array {options.array}: found {shared} of the program, expected that each task sets it")
+        state = ("--seed", '"$SLURM_ARRAY_TASK_ID"', *state)
     if file and 0 < minutes_of(options.time or "0") < LEAST_MINUTES:
         raise UserError(f"--time {options.time}: expected {LEAST_MINUTES} minutes for a checkpoint, or --no-checkpoint")
     command = [sys.executable, "-m", "cluster", "launch", *launch_words(options), *options.program]
-    print(batch_script(sbatch_options(options, name, file), command, file, state), end="")
+    asked = sbatch_options(options, name, file)
+    print(batch_script(asked, setup_lines(options), job, command, file, state), end="")
     return 0
 
 
@@ -57,12 +82,24 @@ def parser() -> argparse.ArgumentParser:
     ranks_parser.add_argument(
         "--time", type=duration, metavar="T", help="time of the job, as sbatch reads it: 01:00:00"
     )
-    ranks_parser.add_argument(
-        "--gpus-per-node", type=line, metavar="N", help="GPUs of each host, perhaps with their type"
-    )
     ranks_parser.add_argument("--cpus-per-task", type=positive, metavar="N", help="cores of each rank")
-    ranks_parser.add_argument("--partition", type=line, metavar="NAME", help="partition of the cluster")
-    ranks_parser.add_argument("--account", type=line, metavar="NAME", help="account to charge")
+    for name, (metavar, text) in PASSED_ON.items():
+        ranks_parser.add_argument(f"--{name}", type=line, metavar=metavar, help=text)
+    ranks_parser.add_argument("--exclusive", action="store_true", help="share no host with other jobs")
+    ranks_parser.add_argument(
+        "--array", type=tasks, metavar="TASKS", help="a task for each number, which is its seed: 0-9, or 0-99%%10"
+    )
+    ranks_parser.add_argument(
+        "--module", type=line, action="append", default=[], metavar="NAME", help="load this module first; repeatable"
+    )
+    ranks_parser.add_argument(
+        "--sbatch",
+        type=directive,
+        action="append",
+        default=[],
+        metavar="LINE",
+        help="another option of sbatch, such as --sbatch mail-type=END; repeatable",
+    )
     ranks_parser.add_argument(
         "--no-checkpoint",
         dest="checkpoint",
@@ -88,6 +125,18 @@ def minutes_of(time: str) -> int:
     return 60 * (24 * int(days or 0) + hours) + minutes - (-seconds // 60)
 
 
+def tasks(text: str) -> str:
+    if not TASKS.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"expected numbers of tasks such as 0-9, 1,3 or 0-99%10, found {text!r}")
+    return text
+
+
+def directive(text: str) -> str:
+    if not DIRECTIVE.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"expected an option of sbatch such as mail-type=END, found {text!r}")
+    return text.removeprefix("--")
+
+
 def line(text: str) -> str:
     if not VALUE.fullmatch(text):
         raise argparse.ArgumentTypeError(f"expected one word of letters, digits and _.,:@+=/-, found {text!r}")
@@ -101,11 +150,10 @@ def job_name(words: Sequence[str]) -> str:
     return re.sub(r"[^A-Za-z0-9_+-]", "_", last).lstrip("-") or "job"
 
 
-def checkpoint_options(words: Sequence[str], name: str) -> tuple[str, tuple[str, ...]]:
-    """Return the program's checkpoint and further options for it, as words of the shell; empty if it writes none."""
+def checkpoint_options(words: Sequence[str], file: str) -> tuple[str, tuple[str, ...]]:
+    """Return the program's checkpoint, by default ``file``, and options for it, as words of the shell; or nothing."""
     if words[0] == "-m" and words[1] in TABLES:
         return "", ()
-    file = f'{name}-"$SLURM_JOB_ID".checkpoint'
     state = ["--checkpoint", file]
     for word, after in zip(words, [*words[1:], ""], strict=True):
         if word.partition("=")[0] == "--checkpoint":
@@ -131,14 +179,22 @@ def sbatch_options(options: argparse.Namespace, name: str, file: str) -> Mapping
         "ntasks": ranks,
         "ntasks-per-node": per_host,
         "cpus-per-task": options.cpus_per_task or cores_per_rank(options.program),
-        "gpus-per-node": gpus,
-        "partition": options.partition,
-        "account": options.account,
+        **{passed: getattr(options, passed.replace("-", "_")) for passed in PASSED_ON},
+        "exclusive": options.exclusive or None,
+        "array": options.array,
         "time": options.time,
-        "output": f"{name}-%j.log",
+        "output": f"{name}-%A_%a.log" if options.array else f"{name}-%j.log",
         "open-mode": "append",
         "signal": f"B:TERM@{NOTICE_S}" if file else None,
+        **dict.fromkeys(options.sbatch, True),
     }
+
+
+def setup_lines(options: argparse.Namespace) -> list[str]:
+    """Return commands of the shell for the job's modules, and the ABI of mpi4py that is set now."""
+    abi = os.environ.get("MPI4PY_MPIABI")
+    chosen = [f"export MPI4PY_MPIABI={shlex.quote(abi)}"] if abi else []
+    return [*(f"module load {shlex.quote(name)} || exit" for name in options.module), *chosen]
 
 
 def launch_words(options: argparse.Namespace) -> list[str]:
@@ -153,25 +209,34 @@ def launch_words(options: argparse.Namespace) -> list[str]:
     return words
 
 
-def batch_script(asked: Mapping[str, object], words: Sequence[str], file: str, state: Sequence[str]) -> str:
+def batch_script(
+    asked: Mapping[str, object], before: Sequence[str], job: str, words: Sequence[str], file: str, state: Sequence[str]
+) -> str:
     """Return the batch script.
 
-    ``asked`` are options of `sbatch`, ``words`` the command that starts the program over ranks, ``file`` its checkpoint
-    and ``state`` further options of the program, as words of the shell. Raises `UserError` for a word that no text file
-    can hold.
+    ``asked`` are options of `sbatch`, ``before`` commands of the shell, ``job`` its name, ``words`` the command that
+    starts the program over ranks, ``file`` its checkpoint and ``state`` further options of the program, as words of the
+    shell. Raises `UserError` for a word that no text file can hold.
     """
-    lines = "\n".join(f"#SBATCH --{option}={value}" for option, value in asked.items() if value is not None)
+    lines = "\n".join(
+        f"#SBATCH --{option}" + ("" if value is True else f"={value}")
+        for option, value in asked.items()
+        if value is not None
+    )
+    # A login shell defines `module`.
+    login = " -l" if any(line.startswith("module ") for line in before) else ""
+    prepared = "".join(f"{line}\n" for line in before)
     command = shlex.join(words)
     folder = shlex.quote(os.getcwd())
     for text in (command, folder, file):
         if any("\ud800" <= character <= "\udfff" for character in text):
             raise UserError(f"{text!r}: found bytes that are no UTF-8 text, expected names that a script can hold")
-    return f"""#!/bin/bash
+    return f"""#!/bin/bash{login}
 {lines}
 #SBATCH --requeue
 
 cd {folder} || exit
-checkpoint={file}
+{prepared}checkpoint={file}
 version() {{ stat --dereference --format='%i %y' -- "$checkpoint" 2>/dev/null; }}; before=$(version)
 
 # Slurm signals this shell {NOTICE_S} s before the time is over. `launch` passes the signal to the ranks of all hosts.
@@ -190,10 +255,10 @@ while [ "$signalled" ]; do
 done
 
 # A cancelled job gets the same signal, but is no longer running.
-if [ "$code" -eq {CHECKPOINTED} ] && [ "$(squeue --noheader --jobs="$SLURM_JOB_ID" --format=%T)" = RUNNING ]; then
+if [ "$code" -eq {CHECKPOINTED} ] && [ "$(squeue --noheader --jobs={job} --format=%T)" = RUNNING ]; then
     if [ -s "$checkpoint" ] && [ "$(version)" != "$before" ]; then
         echo "ended by a signal, with a checkpoint newer than its start; the job is queued again"
-        scontrol requeue "$SLURM_JOB_ID" || echo "Slurm did not queue it"
+        scontrol requeue {job} || echo "Slurm did not queue it"
     else
         echo "ended by a signal, without a checkpoint newer than its start; the job ends"
     fi

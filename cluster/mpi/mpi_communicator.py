@@ -26,6 +26,10 @@ PIECE = 1 << 30
 ITEMS, HERE = range(2)
 """Tags of messages: arrays, and the arrival of a rank."""
 NOTHING = bytearray()
+SITE_MPI = (
+    "for MPICH or Intel MPI set MPI4PY_MPIABI=mpich, and LD_LIBRARY_PATH to the folder of its libmpi.so.12; "
+    "for the site's Open MPI MPI4PY_MPIABI=openmpi"
+)
 # The value's bits above the lowest 64 (-1 or 0), its lowest 64, the index: tuples of these sort as wanted.
 PAIR = struct.Struct("=qQQ")
 
@@ -47,9 +51,12 @@ class Mpi(Communicator):
     def __init__(self) -> None:
         try:
             mpi = liveness.start_mpi()
-        except ImportError as error:
+        except (ImportError, RuntimeError) as error:
+            # mpi4py lists all files that it tried.
+            reason = str(error).splitlines()[0]
             raise LaunchError(
-                f"an MPI launcher started this, but mpi4py fails ({error}): pip install 'onekernel[mpi]'"
+                f"an MPI launcher started this, but mpi4py fails ({reason}): "
+                f"for Open MPI pip install 'onekernel[mpi]'; {SITE_MPI}"
             ) from error
         self._mpi = mpi
         self.world = mpi.COMM_WORLD
@@ -59,7 +66,7 @@ class Mpi(Communicator):
         if announced not in (None, self.size):
             raise LaunchError(
                 f"the launcher started {announced} ranks, but the MPI library of mpi4py sees {self.size}: "
-                "use the mpirun that belongs to this library"
+                f"use the mpirun that belongs to this library; {SITE_MPI}"
             )
         abort.install()
         abort.handle_launcher_signal()
@@ -73,6 +80,7 @@ class Mpi(Communicator):
         self._pair = mpi.BYTE.Create_contiguous(PAIR.size).Commit()
         self._least = mpi.Op.Create(_keep_least, commute=True)
         self._operations = {"least": mpi.MIN, "sum": mpi.SUM}
+        self._least_is_signed = compares_signed(mpi)
         self._windows: list[WordWindow] = []
         # The first registered function runs last: when all ranks have ended, which `Liveness.leave` ensures.
         atexit.register(self.free)
@@ -138,6 +146,13 @@ class Mpi(Communicator):
     def reduce(self, items: np.ndarray, operation: str) -> None:
         check_summand(items)
         self._liveness.together()
+        if operation == "least" and items.dtype.kind == "u" and self._least_is_signed:
+            # In this order, unsigned numbers are those of a signed type.
+            sign = items.dtype.type(1 << (8 * items.itemsize - 1))
+            items ^= sign
+            self.world.Allreduce(self._mpi.IN_PLACE, items.view(f"i{items.itemsize}"), self._mpi.MIN)
+            items ^= sign
+            return
         self.world.Allreduce(self._mpi.IN_PLACE, items, self._operations[operation])
 
     def transfer(self, messages: Sequence[Message]) -> None:
@@ -207,3 +222,13 @@ class Mpi(Communicator):
 def _keep_least(candidate: memoryview, least: memoryview, _: object) -> None:
     if PAIR.unpack(candidate) < PAIR.unpack(least):
         least[:] = candidate
+
+
+def compares_signed(mpi: ModuleType) -> bool:
+    """Return True if MPI's MIN takes unsigned numbers for signed ones.
+
+    MPICH 4.0.2 does (its issue 6083), and Open MPI 4.1.2 to 4.1.4 (its issues 10525 and 10648).
+    """
+    least, largest = np.array([0, (1 << 64) - 1], np.uint64).reshape(2, 1)
+    mpi.MIN.Reduce_local(largest, least)
+    return int(least[0]) != 0

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from cluster.launch.commands import find_mpirun, python_command
+from cluster.launch.commands import crowded_words, find_mpirun, python_command
 from drivers.experiments.configurations import ONE_CORE, Configuration
 from drivers.runs.measuring import MeasuringRule
 from drivers.workload.declaration import Task, Workload
@@ -117,8 +117,7 @@ class Case:
             # Open MPI may bind a rank to a core, which would leave `threads` one of them. Emulated hosts share cores,
             # and each would bind its first rank to the first of them.
             free = where.kind != ONE_CORE or where.network
-            bound = ["--bind-to", "none"] if free else []
-            command = [launcher, "-n", str(where.ranks), "--map-by", ":OVERSUBSCRIBE", *bound, *command]
+            command = [*crowded_words(launcher, where.ranks, not free), *command]
         return [*self.emulator(), *command]
 
     @property

@@ -38,6 +38,20 @@ def main():
     tables = np.array([[dice.randrange(-(2**20), 2**20) for _ in range(6)] for _ in range(size)], np.int32)
     tables = tables.reshape(size, 2, 3)
     assert equal(ranks.sum(tables[rank]), tables.sum(axis=0, dtype=np.int32))
+    for kind in (np.uint32, np.uint64, np.int64):
+        limits = np.iinfo(kind)
+        numbers = np.array(
+            [
+                [dice.choice([limits.min, limits.max // 2, limits.max - 1, limits.max]) for _ in range(5)]
+                for _ in range(size)
+            ],
+            kind,
+        )
+        for as_signed in (False, True) if size > 1 else ():
+            ranks._least_is_signed |= as_signed  # as in MPICH 4.0.2
+            least = numbers[rank].copy()
+            ranks.reduce(least, "least")
+            assert equal(least, numbers.min(axis=0))
 
     grid = np.arange(12, dtype=np.int16).reshape(3, 4).T
     assert equal(ranks.bcast(grid if rank == 0 else None), grid)

@@ -60,10 +60,22 @@ def test_two_mpis_that_do_not_know_each_other_are_refused(environment, plain, tm
     assert done.returncode != 0
 
 
+@pytest.mark.parametrize("variable", [{"MPI4PY_MPIABI": "mpich"}, {"MPI4PY_LIBMPI": "/nowhere/libmpi.so"}])
+def test_a_site_without_the_named_library_is_answered_with_the_settings_in_one_line(variable, environment, plain):
+    pytest.importorskip("mpi4py")
+    environment |= {"PMI_RANK": "0", "LD_LIBRARY_PATH": "", **variable}
+    done = plain("-m", "drivers.ihc", "--climbers", "10")
+    if "MPI4PY_MPIABI" in variable and done.returncode == 0:
+        pytest.skip("this system has MPICH's library")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: an MPI launcher started this, but mpi4py fails (")
+    assert "LD_LIBRARY_PATH to the folder of its libmpi.so.12" in done.stderr and done.stderr.count("\n") == 1
+
+
 def test_a_launcher_without_mpi4py_is_answered_with_the_command_that_installs_it(monkeypatch):
     monkeypatch.setenv("PMI_RANK", "0")
     monkeypatch.setitem(sys.modules, "mpi4py", None)
-    with pytest.raises(LaunchError, match="pip install") as caught:
+    with pytest.raises(LaunchError, match="pip install .* for MPICH or Intel MPI set MPI4PY_MPIABI=mpich") as caught:
         default_communicator()
     assert caught.value.exit_code == 2
 

@@ -121,6 +121,25 @@ def test_an_allocation_takes_srun_where_mpirun_does_not_know_it(asked, more, exp
     assert words(asked, (*PPP, *more), ALLOCATED) == (f"srun --mpi=pmix {expected}", notes)
 
 
+HYDRA = HERE._replace(mpirun="mpiexec", is_hydra=True, is_root=True)
+UNBOUND = "-bind-to none -genv I_MPI_PIN 0"
+
+
+@pytest.mark.parametrize(
+    ("asked", "more", "resources", "expected"),
+    [
+        (LaunchRequest(64), (), HYDRA, f"-n 64 {UNBOUND}"),
+        (LaunchRequest(None), FOUR, HYDRA, "-n 2 -bind-to core:4 -genv I_MPI_PIN_DOMAIN 4"),
+        (LaunchRequest(2, further=["-bind-to", "socket"]), (), HYDRA, "-n 2 -bind-to socket"),
+        (on(TWO), (), HYDRA, f"-n 8 -hosts a:4,b:4 {UNBOUND}"),
+        (on(TWO, per_host=1), (), HYDRA, f"-n 2 -hosts a,b -ppn 1 {UNBOUND}"),
+        (LaunchRequest(None), (), KNOWN._replace(mpirun="mpiexec", is_hydra=True), f"-n 16 {UNBOUND}"),
+    ],
+)
+def test_mpich_and_intel_mpi_get_options_of_hydra(asked, more, resources, expected):
+    assert words(asked, (*PPP, *more), resources)[0] == f"mpiexec {expected}"
+
+
 @pytest.mark.parametrize(
     ("asked", "resources", "message"),
     [
@@ -130,6 +149,7 @@ def test_an_allocation_takes_srun_where_mpirun_does_not_know_it(asked, more, exp
         (LaunchRequest(2), HERE._replace(mpirun=None), "found no mpirun beside this Python or on the path"),
         (on(TWO), ALLOCATED, "--hosts hosts: found a Slurm allocation, which names the hosts"),
         (LaunchRequest(2, fault_tolerant=True), ALLOCATED, "--fault-tolerant: found srun"),
+        (LaunchRequest(2, fault_tolerant=True), HYDRA, "--fault-tolerant: found Hydra"),
     ],
 )
 def test_ranks_that_do_not_fit_and_what_contradicts_an_allocation_are_refused(asked, resources, message):

@@ -27,7 +27,7 @@ def started(tmp_path, environment, traps):
     folder.mkdir()
     (folder / "python").symlink_to(os.path.realpath(sys.executable))
     (folder / "mpirun").write_text(
-        f"#!/bin/sh\n{traps}\ntouch '{tmp_path}/up'\nfor k in $(seq 600); do sleep 0.05; done\n"
+        f"#!/bin/sh\n[ \"$1\" = --version ] && exit\n{traps}\ntouch '{tmp_path}/up'\nfor k in $(seq 600); do sleep 0.05; done\n"
     )
     (folder / "mpirun").chmod(0o755)
     (tmp_path / "job.py").touch()

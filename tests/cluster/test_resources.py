@@ -2,6 +2,7 @@
 
 import pytest
 
+from cluster.launch.commands import crowded_words, find_mpirun, is_hydra
 from cluster.launch.resources import SlurmAllocation, count_gpus, find_allocation, srun_with_pmix, takes_allocation
 from cluster.mpi import launcher
 
@@ -113,8 +114,20 @@ def test_srun_is_taken_if_it_speaks_pmix(says):
 
 
 def test_mpirun_is_asked_whether_it_knows_allocations(says, tmp_path):
+    launcher = says("mpirun", "mpirun (Open MPI) 5.0.11")
     says("prte_info", "                 MCA ras: pbs (MCA v2.1.0)\n                 MCA ras: slurm (MCA v2.1.0)")
-    assert takes_allocation(str(tmp_path / "mpirun"))
+    assert takes_allocation(launcher)
     says("prte_info", "                 MCA plm: slurm (MCA v2.1.0)")
-    assert not takes_allocation(str(tmp_path / "mpirun"))
-    assert not takes_allocation("/nowhere/mpirun")
+    assert not takes_allocation(launcher)
+    (tmp_path / "prte_info").unlink()
+    assert not takes_allocation(launcher)
+
+
+@pytest.mark.parametrize("version", ["HYDRA build details:", "Intel(R) MPI Library for Linux* OS, Version 2021.18.1"])
+def test_a_site_with_mpich_or_intel_mpi_starts_ranks_by_its_hydra(version, says, monkeypatch):
+    path = says("mpiexec.hydra", version)
+    assert is_hydra(path) and takes_allocation(path)
+    assert find_mpirun() != path
+    monkeypatch.setenv("MPI4PY_MPIABI", "impi")
+    assert find_mpirun() == path
+    assert crowded_words(path, 3, True) == [path, "-n", "3"]

@@ -24,33 +24,31 @@ def contents(prefix: Path) -> dict[str, str]:
 
 
 def test_setting_up_twice_is_setting_up_once(prefix):
-    first = setup.set_up(prefix, as_root=True, fabric=False)
+    first = setup.set_up(prefix, as_root=True)
     once = contents(prefix)
-    assert setup.set_up(prefix, as_root=True, fabric=False) == first
+    assert setup.set_up(prefix, as_root=True) == first
     assert contents(prefix) == once
     assert "rmaps_default_mapping_policy = slot:oversubscribe\n" in once["prte-mca-params.conf"]
     assert "export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1\n" in once["activate"]
 
 
-@pytest.mark.parametrize("fabric", [False, True])
-def test_what_was_in_the_files_stays_and_a_fast_network_keeps_its_transport(prefix, fabric):
-    (prefix / "etc" / "openmpi-mca-params.conf").write_text("btl = self,vader\n")
-    setup.set_up(prefix, as_root=False, fabric=False)
-    setup.set_up(prefix, as_root=False, fabric=fabric)
+def test_what_was_in_the_files_stays(prefix):
+    (prefix / "etc" / "openmpi-mca-params.conf").write_text("mpi_yield_when_idle = 0\n")
+    setup.set_up(prefix, as_root=False)
+    setup.set_up(prefix, as_root=False)
     text = contents(prefix)["openmpi-mca-params.conf"]
-    assert text.startswith("btl = self,vader\n")
-    assert text.count("btl =") == 1
-    assert ("pml = ob1\n" in text) != fabric
+    assert text.startswith("mpi_yield_when_idle = 0\n") and text.count("mpi_yield_when_idle =") == 1
+    assert text.count("OPENBLAS_NUM_THREADS=1") == 1
 
 
 def test_nobody_but_root_may_run_as_root(prefix):
-    setup.set_up(prefix, as_root=True, fabric=False)
-    setup.set_up(prefix, as_root=False, fabric=False)
+    setup.set_up(prefix, as_root=True)
+    setup.set_up(prefix, as_root=False)
     assert contents(prefix)["activate"] == "PATH=here\n"
 
 
 def test_an_environment_without_open_mpi_is_left_alone(tmp_path):
-    (report,) = setup.set_up(tmp_path, as_root=True, fabric=False)
+    (report,) = setup.set_up(tmp_path, as_root=True)
     assert "pip install" in report
     assert contents(tmp_path) == {}
 

@@ -140,11 +140,45 @@ def test_what_is_asked_for_stands_in_the_script(job):
             {"nodes": "2", "ntasks": "8", "ntasks-per-node": "4", "cpus-per-task": "8", "gpus-per-node": "a100:4"},
         ),
         (("-n", 2, "ppp", "--backend", "threads", "--cores", 16), {"cpus-per-task": "16"}),
+        (("--mem", "64G", "--gres", "gpu:a100:2", "ihc"), {"mem": "64G", "gres": "gpu:a100:2"}),
+        (("--qos", "long", "--constraint", "intel&ib", "ihc"), {"qos": "long", "constraint": "intel&ib"}),
+        (("--exclusive", "ihc"), {"exclusive": ""}),
+        (
+            ("--sbatch", "mail-type=END", "--sbatch=--comment=a b", "--sbatch", "no-kill", "ihc"),
+            {"mail-type": "END", "comment": "a b", "no-kill": ""},
+        ),
     ],
-    ids=["a rank for every GPU", "cores of each rank"],
 )
-def test_gpus_and_cores_of_each_rank_are_asked_for(words, asked, job):
+def test_resources_and_options_are_those_asked_for(words, asked, job):
     assert directives(job.written(*words)).items() >= asked.items()
+
+
+def test_the_tasks_of_an_array_have_seeds_logs_and_checkpoints_of_their_own(job, tmp_path):
+    script = job.written("--array", "0-99%10", "ihc", python=put(tmp_path / "python", STUB))
+    assert directives(script).items() >= {"array": "0-99%10", "output": "ihc-%A_%a.log"}.items()
+    file = tmp_path / "ihc-7_3.checkpoint"
+    script = script.replace(f"cd {ROOT}", f"cd {tmp_path}").replace("job=$!\n", f"echo > {file}\njob=$!\n")
+    # The number of a task's job may be that of the whole array, whose other tasks must not be queued again.
+    code, _, _ = job.run(script, SLURM_JOB_ID="7", SLURM_ARRAY_JOB_ID="7", SLURM_ARRAY_TASK_ID="3")
+    assert (code, job.called()) == (143, "requeue 7_3\n")
+    assert job.noted()[3:] == ["ihc", "--seed", "3", "--checkpoint", file.name, "--resume"]
+
+
+@pytest.mark.parametrize("taken", ["--seed", "--seeds=1,2", "--checkpoint"])
+def test_what_tasks_of_an_array_would_share_is_refused(taken, called):
+    code, out, err = called(slurm.main, "--array", "1,3-5:2", "ihc", taken, "1")
+    assert (code, out) == (2, "")
+    assert err == f"error: --array 1,3-5:2: found {taken} of the program, expected that each task sets it\n"
+
+
+def test_modules_are_loaded_and_the_mpi_of_now_is_that_of_the_job(job, tmp_path, monkeypatch):
+    monkeypatch.setenv("MPI4PY_MPIABI", "mpich")
+    python = put(tmp_path / "python", "#!/bin/sh\necho $MPI4PY_MPIABI\n")
+    script = job.written("--module", "gcc/12", "--module", "mpich", "--no-checkpoint", "ihc", python=python)
+    assert script.startswith("#!/bin/bash -l\n")
+    stub = "module() { echo $@; [ $2 != missing ]; }\n"
+    assert job.run(stub + script, MPI4PY_MPIABI="") == (0, "load gcc/12\nload mpich\nmpich\n", "")
+    assert job.run(stub + script.replace("gcc/12", "missing")) == (1, "load missing\n", "")
 
 
 @pytest.mark.parametrize(
@@ -186,6 +220,8 @@ def test_a_time_below_what_a_checkpoint_needs_is_refused_unless_there_is_none(ti
             ("--nodes", 2, "--per-host", 2, "-n", 5, "ppp"),
             "-n 5: found room for 4 on 2 nodes, expected more --per-host",
         ),
+        (("--array", "a", "ppp"), "expected numbers of tasks such as 0-9, 1,3 or 0-99%10, found 'a'"),
+        (("--sbatch", "a\nb", "ppp"), "expected an option of sbatch such as mail-type=END, found 'a\\nb'"),
         (("nothing",), "the program to start: found 'nothing', expected"),
     ],
 )
@@ -265,7 +301,7 @@ def test_the_state_has_the_jobs_number_and_no_word_of_the_shells(text, job, tmp_
     assert re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_+-]*-12\.checkpoint", words[words.index("--checkpoint") + 1])
 
 
-@pytest.mark.parametrize("option", ["--partition", "--account", "--gpus-per-node", "--time"])
+@pytest.mark.parametrize("option", ["--constraint", "--module", "--array", "--time"])
 def test_what_sbatch_would_read_is_refused(option, called):
     for text in {*HOSTILE, "", "a\x00b", "\ud800"} - {"a=b"}:
         code, out, err = called(slurm.main, f"{option}={text}", "ppp")

@@ -140,6 +140,7 @@ def case_of(tmp_path, *arguments, seeds=(0,)):
 
 def test_ranks_are_started_by_mpirun_and_those_of_one_core_are_bound(monkeypatch, tmp_path):
     monkeypatch.setattr("drivers.experiments.case.find_mpirun", lambda: "mpirun")
+    monkeypatch.setattr("cluster.launch.commands.is_hydra", lambda launcher: False)
     for place, bound in (
         (Configuration("cpu", "0", "a core", 4), []),
         (Configuration("threads", "0", "cores", 4, "cores"), ["--bind-to", "none"]),

@@ -19,7 +19,7 @@ from math import inf
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from cluster.mpi import idle_waiting, launcher
+from cluster.mpi import idle_waiting, launcher, transport
 from cluster.mpi.failures import abort
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ def start_mpi() -> ModuleType:
     """Start MPI, if necessary, and return mpi4py's module; raises ImportError if it is missing."""
     import mpi4py
 
+    transport.choose()
     # Only the main thread calls MPI, whatever threads a backend runs.
     mpi4py.rc.thread_level = "funneled"
     mpi4py.rc.initialize = False

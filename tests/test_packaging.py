@@ -1,0 +1,98 @@
+"""Recipes of packages and images: their lines are those of the documented installation, their versions pyproject's."""
+
+import re
+import sys
+import tomllib
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+VERSION = PROJECT["version"]
+IMAGE = (ROOT / "packaging" / "Containerfile").read_text()
+APPTAINER = (ROOT / "packaging" / "apptainer.def").read_text()
+
+
+def section(name):
+    """The lines of a section of Apptainer's recipe."""
+    return [line.strip() for line in APPTAINER.partition(f"%{name}\n")[2].partition("\n\n")[0].splitlines()]
+
+
+def instructions(name):
+    return [line.partition(" ")[2] for line in IMAGE.splitlines() if line.startswith(f"{name} ")]
+
+
+def test_both_images_run_the_same_lines():
+    assert section("post") == ["EXTRAS={{ EXTRAS }}", f"cd {instructions('WORKDIR')[0]}", *instructions("RUN")]
+    assert section("environment") == [f"export {line}" for line in instructions("ENV")]
+    assert section("files") == instructions("COPY")
+    assert f"From: {instructions('ARG')[0].removeprefix('BASE=')}\n" in APPTAINER
+
+
+def test_images_install_what_the_pages_say():
+    (extras,) = section("arguments")
+    assert extras in instructions("ARG")
+    documented = f"pip install '.[{extras.removeprefix('EXTRAS=')}]'"
+    assert documented in (ROOT / "README.md").read_text()
+    assert documented in (ROOT / "docs" / "cluster-recipes.md").read_text()
+    (line,) = (line for line in instructions("RUN") if "pip install" in line)
+    assert line.endswith('".[${EXTRAS}]"')
+    named = set(re.findall(r"EXTRAS=([a-z,]+)", IMAGE + APPTAINER))
+    assert {extra for extras in named for extra in extras.split(",")} <= set(PROJECT["optional-dependencies"])
+
+
+def lower_bounds(requirements):
+    """Each package with the first version that the requirement allows."""
+    found = (re.match(r"([\w.-]+)[ @]?(?:>=)?([\d.]*)", one.partition(";")[0]) for one in requirements)
+    return {match[1].lower(): match[2] for match in found}
+
+
+def test_the_recipe_for_conda_has_the_projects_requirements():
+    yaml = pytest.importorskip("yaml")
+    recipe = yaml.safe_load((ROOT / "packaging" / "conda" / "meta.yaml").read_text())
+    assert recipe["package"] == {"name": PROJECT["name"], "version": VERSION}
+    required = [re.sub(r"(?=[<>=])", " ", one, count=1) for one in PROJECT["dependencies"]]
+    python = f"python {PROJECT['requires-python']}"
+    assert recipe["requirements"]["run"] == sorted([*required, python])
+    backend = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
+    assert recipe["requirements"]["host"] == [*(one.replace(">", " >", 1) for one in backend), "pip", python]
+    assert recipe["build"]["entry_points"] == [f"{name} = {call}" for name, call in PROJECT["scripts"].items()]
+
+
+def test_the_recipe_for_spack_has_the_projects_requirements(monkeypatch):
+    asked, versions = {}, []
+    words = ModuleType("spack.package")
+    words.depends_on = lambda package, type, when="": asked.setdefault(when, []).append(package)
+    words.version = versions.append
+    words.license = words.variant = lambda *_, **__: None
+    python = ModuleType("spack_repo.builtin.build_systems.python")
+    python.PythonPackage = object
+    monkeypatch.setitem(sys.modules, "spack.package", words)
+    monkeypatch.setitem(sys.modules, "spack_repo.builtin.build_systems.python", python)
+    for name in ("spack", "spack_repo", "spack_repo.builtin", "spack_repo.builtin.build_systems"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    exec((ROOT / "packaging" / "spack" / "package.py").read_text(), {"__name__": "recipe"})
+    assert versions == [VERSION]
+    named = {when: lower_bounds(one.removeprefix("py-") for one in packages) for when, packages in asked.items()}
+    assert named.pop("") == lower_bounds(["python@3.11", "hatchling>=1.27", *PROJECT["dependencies"]])
+    extras = PROJECT["optional-dependencies"]
+    own = {"+mpi": ["mpi4py"], "+opencl": ["pyopencl"], "+report": list(lower_bounds(extras["report"]))}
+    for when, packages in own.items():
+        every = lower_bounds(extras[when[1:]])
+        assert named.pop(when) == {name: every[name] for name in packages}
+    assert not named
+
+
+def test_the_cited_version_is_the_projects():
+    assert f"\nversion: {VERSION}\n" in (ROOT / "CITATION.cff").read_text()
+
+
+def test_no_recipe_names_a_host_and_hooks_download_nothing():
+    files = [path for path in (ROOT / "packaging").rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    hooks = ROOT / ".pre-commit-config.yaml"
+    for path in (*files, hooks, ROOT / "SECURITY.md", ROOT / "CODE_OF_CONDUCT.md"):
+        assert not re.search(r"https?://|\b\w+\.(io|com|org|net)\b", path.read_text()), path
+    yaml = pytest.importorskip("yaml")
+    assert [repo["repo"] for repo in yaml.safe_load(hooks.read_text())["repos"]] == ["local"]
