@@ -107,8 +107,10 @@ def create(name: str, device: str | None = None, cores: int | None = None) -> Ba
 
 def require_stack() -> None:
     """Refuse a stack below `LEAST_STACK`, on which compilers and kernels would end by a segmentation fault."""
-    import resource
-
+    try:
+        import resource
+    except ImportError:  # Windows, which has no such limit
+        return
     limit, _ = resource.getrlimit(resource.RLIMIT_STACK)
     if limit != resource.RLIM_INFINITY and limit < LEAST_STACK:
         raise Unavailable(

@@ -120,7 +120,7 @@ def main() -> int:
     CompletingParser(prog=invocation("cluster.setup"), description=__doc__).parse_args()
     # Open MPI itself configures a network such as InfiniBand better.
     has_fabric = FABRICS.is_dir() and any(FABRICS.iterdir())
-    for line in set_up(Path(sys.prefix), as_root=os.geteuid() == 0, fabric=has_fabric):
+    for line in set_up(Path(sys.prefix), as_root=hasattr(os, "geteuid") and os.geteuid() == 0, fabric=has_fabric):
         print(line)
     return 0
 

@@ -13,6 +13,7 @@ BUDGET_S = {"quick": 400.0, "slow": 800.0}
 """Largest sum of all tests of a tier, in seconds. Two workers take half of it each."""
 # Quick tests that may take longer, and why.
 LONGER = {
+    "tests/test_without_unix.py::test_every_module_loads": "one process imports all modules, with pandas and matplotlib",
     "tests/drivers/test_killed.py::test_a_run_that_is_killed_finds_the_same": "the one kill: a program starts three times",
     "tests/drivers/test_cluster_check.py::test_two_ranks_are_measured_shown_and_written": "the one run of this program",
     "tests/drivers/test_interrupted_programs.py::test_an_interrupt_ends_machine_code_that_goes_on": "a program starts",
