@@ -15,8 +15,6 @@ from importlib.metadata import distributions
 from pathlib import Path
 from typing import IO
 
-from filelock import lock_descriptor
-
 from backends.cache import unusable
 from core.errors import UserError
 from core.instances.folders import cache_folder
@@ -61,6 +59,8 @@ class PeerEnvironment:
         Of a failed installation nothing is left; one that was killed starts over. Raises `UserError` with the last
         error of pip.
         """
+        from filelock import lock_descriptor  # no child process has it
+
         if not hasattr(os, "fork"):
             raise UserError(f"{self.requirement}: environments of other solvers need a Unix system")
         if obstacle := unusable(str(self.folder.parent)):
