@@ -20,6 +20,7 @@ from tests.core.instances.drawn import solutions
 PROGRAMS = [block for page in pages.pages() for block in pages.blocks(page) if block.language == "python"]
 MARKED = [pytest.param(file, marks=[pytest.mark.slow] * ("workers=" in file.text), id=str(file)) for file in PROGRAMS]
 MOST_LINES = 40
+MOST_LINES_OF_A_LESSON = 20
 
 
 def module_of(path):
@@ -39,6 +40,12 @@ def test_a_program_of_a_page_is_whole(block, tmp_path):
     path = tmp_path / "program.py"
     path.write_text(block.text)
     module_of(path)
+
+
+def test_the_first_kernels_are_short():
+    lessons = [program.text for program in PROGRAMS if program.page.name == "hello-kernel.md"]
+    assert len(lessons) == 5
+    assert max(sum(map(bool, text.splitlines())) for text in lessons) <= MOST_LINES_OF_A_LESSON
 
 
 def test_the_readme_s_problem_is_the_example():
