@@ -31,6 +31,8 @@ NAMES = tuple(CLASSES)
 SIMULATORS = {"cuda": ("NUMBA_ENABLE_CUDASIM", "backends.cuda.simulator.CudaSimulator")}
 """A variable of the environment that is 1 where a backend's devices are simulated, and the class that does so."""
 
+TEAMS = ":teams"
+"""Ending of a device's index or name that requests teams of several lanes on a processor."""
 LEAST_STACK = 2**20
 """Bytes. On stacks of 112 KiB programs of five workloads crashed (PoCL and Intel's OpenCL), of 128 one, of 256 none."""
 
@@ -85,7 +87,7 @@ def create(name: str, device: str | None = None, cores: int | None = None) -> Ba
         One of `NAMES`.
     device
         An index (any text of digits), or a part of the name of one device; by default the first device that
-        passes the self-test.
+        passes the self-test. With ``:teams`` behind it, a processor of OpenCL runs teams of several lanes, slowly.
     cores
         Number of the processor's cores to use; by default all that this process may use.
     """
@@ -96,7 +98,9 @@ def create(name: str, device: str | None = None, cores: int | None = None) -> Ba
         raise Unavailable(f"--cores {cores} with {name}: expected it with {' or '.join(takers)}")
     devices = kind.devices()
     reasons = []
-    for candidate in devices if device is None else [named_device(name, devices, device)]:
+    chosen = (device or "").removesuffix(TEAMS)
+    for candidate in devices if device in (None, TEAMS) else [named_device(name, devices, chosen)]:
+        candidate = kind.with_teams(candidate) if device and device.endswith(TEAMS) else candidate
         candidate = candidate if cores is None else limit_cores(candidate, cores)
         backend, reason = _tested(kind, candidate)
         if backend is not None:
