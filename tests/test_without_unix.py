@@ -47,12 +47,12 @@ PROGRAM = "from drivers.console import main; sys.exit(main(sys.argv[1:]))"
 
 @pytest.fixture
 def masked(tmp_path, environment):
-    def run(program, *arguments):
+    def run(program, *arguments, code=0):
         command = [sys.executable, "-c", MASK + program, *map(str, arguments)]
         place = environment | {"ONEKERNEL_CACHE": str(tmp_path / "cache")}
         done = subprocess.run(command, cwd=tmp_path, env=place, capture_output=True, text=True, timeout=250)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        assert done.returncode == code, done.stderr
+        return done.stderr if code else done.stdout
 
     return run
 
@@ -71,11 +71,24 @@ def test_a_search_finds_the_same(masked):
 
 
 @pytest.mark.slow
-def test_a_program_writes_records_and_processes_are_refused_in_a_line(masked, tmp_path):
+def test_a_program_writes_records_and_a_checkpoint(masked, tmp_path):
     (tmp_path / "cache").mkdir()
     (tmp_path / "cache").chmod(0o777)  # as Windows reports every folder
     words = ["ihc", "--instance", "uniform:12:seed=1", "--climbers", 4, "--backend", "python", "--repeats", 2]
     masked(PROGRAM, *words, "--record", "runs.jsonl", "--checkpoint", "state")
     assert len((tmp_path / "runs.jsonl").read_text().splitlines()) == 1
     assert list((tmp_path / "cache").glob("self-test/python-*"))
-    assert "joblib's workers map the memory of their parent as only Unix can" in masked(PROGRAM, "devices")
+
+
+REFUSED = {
+    "ihc --climbers 4 --backend joblib": "joblib's workers map the memory of their parent as only Unix can; or --backend threads",
+    "peers install elkai": "elkai>=2,<3: environments of other solvers need a Unix system",
+    "lcs random:3000 --backend cpu --mapping published --spill .": "--spill .: ",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", REFUSED)
+def test_what_cannot_run_is_one_line(masked, line):
+    error = masked(PROGRAM, *line.split(), code=2)
+    assert error.startswith(f"error: {REFUSED[line]}") and error.count("\n") == 1
