@@ -33,6 +33,8 @@ SIMULATORS = {"cuda": ("NUMBA_ENABLE_CUDASIM", "backends.cuda.simulator.CudaSimu
 COMPILER_VARIABLE = "ONEKERNEL_CUDA_COMPILER"
 """A variable of the environment: compiler of CUDA devices for which none is chosen."""
 
+TEAMS = ":teams"
+"""Ending of a device's index or name that requests teams of several lanes on a processor."""
 LEAST_STACK = 2**20
 """Bytes. On stacks of 112 KiB programs of five workloads crashed (PoCL and Intel's OpenCL), of 128 one, of 256 none."""
 
@@ -89,7 +91,7 @@ def create(name: str, device: str | None = None, cores: int | None = None, compi
         One of `NAMES`.
     device
         An index (any text of digits), or a part of the name of one device; by default the first device that
-        passes the self-test.
+        passes the self-test. With ``:teams`` behind it, a processor of OpenCL runs teams of several lanes, slowly.
     cores
         Number of the processor's cores to use; by default all that this process may use.
     compiler
@@ -105,7 +107,9 @@ def create(name: str, device: str | None = None, cores: int | None = None, compi
         raise Unavailable(f"--compiler {compiler} with {name}: expected it with {' or '.join(takers)}")
     devices = kind.devices()
     reasons = []
-    for candidate in devices if device is None else [named_device(name, devices, device)]:
+    chosen = (device or "").removesuffix(TEAMS)
+    for candidate in devices if device in (None, TEAMS) else [named_device(name, devices, chosen)]:
+        candidate = kind.with_teams(candidate) if device and device.endswith(TEAMS) else candidate
         candidate = candidate if cores is None else limit_cores(candidate, cores)
         candidate = candidate if compiler is None else candidate._replace(compiler=compiler)
         backend, reason = _tested(kind, candidate)
@@ -117,8 +121,10 @@ def create(name: str, device: str | None = None, cores: int | None = None, compi
 
 def require_stack() -> None:
     """Refuse a stack below `LEAST_STACK`, on which compilers and kernels would end by a segmentation fault."""
-    import resource
-
+    try:
+        import resource
+    except ImportError:  # Windows, which has no such limit
+        return
     limit, _ = resource.getrlimit(resource.RLIMIT_STACK)
     if limit != resource.RLIM_INFINITY and limit < LEAST_STACK:
         raise Unavailable(

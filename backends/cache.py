@@ -45,7 +45,9 @@ def unusable(path: str) -> str:
         os.makedirs(path, mode=0o700, exist_ok=True)
         for folder in (os.path.dirname(path), path):
             status = os.stat(folder)
-            if hasattr(os, "geteuid") and status.st_uid != os.geteuid():
+            if not hasattr(os, "geteuid"):
+                continue  # Windows reports the mode 777 for every folder, and no owner
+            if status.st_uid != os.geteuid():
                 return f"{folder} belongs to another user (number {status.st_uid})"
             if status.st_mode & stat.S_IWOTH:
                 return f"{folder} is writable by all users"

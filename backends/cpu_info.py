@@ -9,14 +9,13 @@ import os
 import platform
 
 from backends.device import DeviceInfo, Unavailable
-from core.granted_cores import granted_cores
+from core.granted_cores import granted_cores, memory_bytes
 
 
 def cpu_device() -> DeviceInfo:
     """Return this machine's processor as all CPU backends list it."""
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     system = platform.system() + " " + platform.release()
-    return DeviceInfo("0", processor_name(), system, memory, available_cores(), "cores")
+    return DeviceInfo("0", processor_name(), system, memory_bytes(), available_cores(), "cores")
 
 
 def processor_name() -> str:

@@ -42,7 +42,8 @@ class DeviceInfo(NamedTuple):
 
     ``index`` is the value of ``--device``. ``kind`` is the kind of device, the same for every backend: ``core`` (one
     core of a processor), ``cores`` (several of them) or ``gpu``. ``part`` is the part of the device in use if it is
-    limited, such as "4 of 16 cores", and ``compiler`` the compiler of its kernels if there is a choice.
+    limited, such as "4 of 16 cores", and ``compiler`` the compiler of its kernels if there is a choice. ``has_teams`` is
+    True for a processor that runs teams of several lanes on request.
     """
 
     index: str  # type: ignore[assignment]
@@ -53,6 +54,7 @@ class DeviceInfo(NamedTuple):
     kind: str = "core"
     part: str = ""
     compiler: str = ""
+    has_teams: bool = False
 
 
 class Capabilities(NamedTuple):
@@ -166,6 +168,11 @@ class Device:
     def present(cls) -> int:
         """Estimate the number of devices here, without importing what they need."""
         return 1
+
+    @classmethod
+    def with_teams(cls, device: DeviceInfo) -> DeviceInfo:
+        """Return the device as it runs teams of several lanes on request; raises `Unavailable` if it does not."""
+        raise Unavailable(f"{cls.name} has no teams of several lanes on request: expected opencl on a processor")
 
     def __init__(self, device: DeviceInfo, capabilities: Capabilities) -> None:
         self.device = device

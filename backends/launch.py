@@ -130,7 +130,10 @@ class Backend(Device):
         """Check a launch and compile its kernel if it is new."""
         if not 1 <= team_size <= self.capabilities.max_team_size:
             most = self.capabilities.max_team_size
-            raise LaunchRefused(f"{self.name}: a team of {team_size} lanes; this device runs teams of 1 to {most}")
+            advice = "" if most > 1 else " (larger ones: --backend opencl --device 0:teams, or python)"
+            raise LaunchRefused(
+                f"{self.name}: a team of {team_size} lanes; this device runs teams of 1 to {most}{advice}"
+            )
         if teams < 1:
             raise LaunchRefused(f"{self.name}: {teams} teams; a launch needs at least one")
         # The kernel language's `min` and `max` return typed numbers, which device compilers cannot read.

@@ -103,7 +103,7 @@ def _write(path: Path, text: str) -> None:
 def main() -> int:
     """Set up the environment of the running Python, and print the settings."""
     ProgramParser(prog=invocation("cluster.setup"), description=__doc__).parse_args()
-    for line in set_up(Path(sys.prefix), as_root=os.geteuid() == 0):
+    for line in set_up(Path(sys.prefix), as_root=hasattr(os, "geteuid") and os.geteuid() == 0):
         print(line)
     return 0
 

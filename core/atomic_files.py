@@ -32,6 +32,8 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         if os.path.exists(temporary):
             os.unlink(temporary)
         raise
+    if not hasattr(os, "O_DIRECTORY"):  # Windows opens no folders
+        return
     folder = os.open(os.path.dirname(target), os.O_RDONLY)
     try:
         os.fsync(folder)

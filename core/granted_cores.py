@@ -1,4 +1,4 @@
-"""Cores that the system grants: those that are present or allowed, up to the quota of a container.
+"""Cores that the system grants: those that are present or allowed, up to the quota of a container; and its memory.
 
 Emulated hosts (`cluster.emulation`) share the cores of one machine, which a variable names.
 """
@@ -6,6 +6,7 @@ Emulated hosts (`cluster.emulation`) share the cores of one machine, which a var
 from __future__ import annotations
 
 import math
+import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -24,6 +25,15 @@ def granted_cores(present: int, controller: str) -> int:
     """
     quotas = (_quota(folder / controller) for folder in _own_folders(controller))
     return max(1, min([present, *(math.ceil(quota) for quota in quotas if quota)]))
+
+
+def memory_bytes() -> int:
+    """Return the bytes of this machine's memory."""
+    if hasattr(os, "sysconf"):
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    import psutil  # on Windows; no rank on Linux pays for its import
+
+    return int(psutil.virtual_memory().total)
 
 
 def _own_folders(controller: str) -> set[Path]:

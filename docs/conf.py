@@ -61,10 +61,8 @@ def picture(found: re.Match[str]) -> str:
 
 
 def mend(app: object, name: str, source: list[str]) -> None:
-    """Let Sphinx see the pictures that a page has in HTML, and the reports that the gallery's index has."""
+    """Let Sphinx see the pictures that a page has in HTML."""
     source[0] = PICTURE.sub(picture, source[0])
-    if name == "reports/gallery/index":
-        source[0] += "\n```{toctree}\n:hidden:\n:glob:\n\n*\n```\n"
 
 
 def setup(app: object) -> None:

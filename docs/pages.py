@@ -98,7 +98,7 @@ def inline_commands(page: Path) -> list[str]:
 
 
 def printed(command: str) -> str:
-    """Run `python FILE ...` or `python -m MODULE ...` in this process and return its standard output.
+    """Run `python FILE ...`, `python -m MODULE ...` or `onekernel ...` in this process and return its standard output.
 
     Files that it writes go to a temporary folder. The processor's name is `DEVICE`.
 
@@ -110,7 +110,8 @@ def printed(command: str) -> str:
     from backends import kept
 
     program, *words = shlex.split(command)
-    assert program == "python", command
+    assert program in ("python", "onekernel"), command
+    words = ["-m", program, *words] if program == "onekernel" else words
     module = words[0] == "-m"
     name, arguments = (words[1], words[2:]) if module else (words[0], words[1:])
     folder = tempfile.TemporaryDirectory()

@@ -60,6 +60,7 @@ from drivers.library.custom_problem import main as main
 from drivers.options.local_search import Execution as Execution
 
 if TYPE_CHECKING:
+    from backends import create as create
     from core.tables.knapsack.problem import Knapsack as Knapsack
     from drivers.library.comparison import Comparison as Comparison
     from drivers.library.comparison import compare as compare
@@ -75,6 +76,7 @@ if TYPE_CHECKING:
 _FOUND_IN = {
     "Knapsack": "core.tables.knapsack.problem",
     **dict.fromkeys(("Comparison", "compare"), "drivers.library.comparison"),
+    "create": "backends",
     **dict.fromkeys(("CheckpointFile", "minimize", "run"), "drivers.library.minimize"),
     **dict.fromkeys(("Result", "Results"), "drivers.library.results"),
     "check": "drivers.library.validation",

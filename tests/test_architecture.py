@@ -37,7 +37,7 @@ for layer, name in enumerate(LAYERS):
 LATE = {
     *("numba", "llvmlite", "pyopencl", "mpi4py"),
     *("matplotlib", "scipy", "pandas", "rich", "jinja2"),
-    *("tsplib95", "networkx", "joblib", "pooch", "psutil"),
+    *("tsplib95", "networkx", "joblib", "pooch", "psutil", "filelock"),
 }
 STARTED_BY_EVERY_RANK = (
     *("core.lang", "core.instances", "core.tours", "backends.launch", "cluster", "drivers.console"),

@@ -13,6 +13,7 @@ BUDGET_S = {"quick": 400.0, "slow": 800.0}
 """Largest sum of all tests of a tier, in seconds. Two workers take half of it each."""
 # Quick tests that may take longer, and why.
 LONGER = {
+    "tests/test_without_unix.py::test_every_module_loads": "one process imports all modules, with pandas and matplotlib",
     "tests/drivers/test_killed.py::test_a_run_that_is_killed_finds_the_same": "the one kill: a program starts three times",
     "tests/drivers/test_interrupted_programs.py::test_an_interrupt_ends_machine_code_that_goes_on": "a program starts",
     "tests/core/local_search/test_ranks.py::test_ranks_find_what_one_process_finds[3-SEARCHES]": "eight searches",

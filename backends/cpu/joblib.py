@@ -71,6 +71,8 @@ class JoblibBackend(CpuBackend):
     def devices(cls) -> list[DeviceInfo]:
         from multiprocessing import get_context
 
+        if not hasattr(os, "fork"):
+            raise Unavailable("joblib's workers map the memory of their parent as only Unix can; or --backend threads")
         try:
             with warnings.catch_warnings(action="ignore"):  # joblib would announce that it works in one process
                 import joblib  # noqa: F401

@@ -66,14 +66,16 @@ class OpenClBackend(Backend):
         self.copies = cl.CommandQueue(self.context, properties=profiling)
         platform = self.handle.platform.name
         self.is_pocl, self.is_intel = platform == icd.POCL, platform == icd.INTEL
-        # CPUs get one lane a team. With several, PoCL 3.0 is sometimes wrong (CONTRIBUTING.md). Intel's runtime is
-        # right, but kernels for lone lanes do less work: QAP ran several times as fast as with a GPU's launch shapes.
+        # CPUs get one lane a team unless more are requested. With several, PoCL 3.0 is sometimes wrong
+        # (docs/design/speeds.md). Intel's runtime is right, but kernels for lone lanes do less work: QAP ran several
+        # times as fast as with a GPU's launch shapes.
         is_cpu = bool(self.handle.type & cl.device_type.CPU)
+        has_one_lane = is_cpu and not device.has_teams
         limit = Capabilities(
-            1 if is_cpu else self.handle.max_work_group_size,
+            1 if has_one_lane else self.handle.max_work_group_size,
             self.handle.local_mem_size,
             device.compute_units,
-            1 if is_cpu else 2048,
+            1 if has_one_lane else 2048,
             "cl_khr_fp64" in extensions,
         )
         super().__init__(device, limit)
@@ -105,6 +107,15 @@ class OpenClBackend(Backend):
         if not devices:
             raise Unavailable(f"no OpenCL driver has a device; {icd.driver_advice()}")
         return devices
+
+    @classmethod
+    def with_teams(cls, device: DeviceInfo) -> DeviceInfo:
+        if device.kind == "gpu":
+            return device
+        if device.driver.startswith(f"{icd.POCL} 3."):
+            wrong = f"{device.driver} is sometimes wrong with teams of several lanes"
+            raise Unavailable(f"{device.name}: {wrong}; pip install 'onekernel[opencl-intel]' (x86-64 Linux)")
+        return device._replace(name=f"{device.name}, teams of lanes", has_teams=True)
 
     def allocate(self, shape: int | tuple[int, ...], dtype: np.typing.DTypeLike) -> Buffer:
         shape = (shape,) if isinstance(shape, int) else tuple(shape)

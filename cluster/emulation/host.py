@@ -12,7 +12,6 @@ imports only the standard library, for a fast start.
 
 import contextlib
 import ctypes
-import fcntl
 import json
 import os
 import select
@@ -60,6 +59,8 @@ def own_folders(name: str, shared: list[str]) -> None:
 
 def network(index: int) -> int:
     """Make this host's two network devices; return the end of the second one, for the wire."""
+    import fcntl
+
     tun = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
     fcntl.ioctl(tun, TUNSETIFF, struct.pack("16sH22x", DEVICE.encode(), IFF_TUN | IFF_NO_PI | IFF_VNET_HDR))
     fcntl.ioctl(tun, TUNSETOFFLOAD, CHECKSUMS_AND_SEGMENTS)

@@ -55,7 +55,7 @@ def find_resources(environment: Mapping[str, str]) -> LaunchResources:
         srun=None if allocation is None or (launcher and takes_allocation(launcher)) else srun_with_pmix(),
         allocation=allocation,
         environment=environment,
-        is_root=os.geteuid() == 0,
+        is_root=hasattr(os, "geteuid") and os.geteuid() == 0,
         is_hydra=launcher is not None and is_hydra(launcher),
     )
 

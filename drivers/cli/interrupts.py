@@ -63,7 +63,8 @@ def exit_on_interrupt() -> Iterator[None]:
         yield
         return
     reading, writing = os.pipe()
-    os.set_blocking(writing, False)
+    if hasattr(os, "set_blocking"):
+        os.set_blocking(writing, False)
     watcher = threading.Thread(target=watch_signals, args=[reading], daemon=True)
     watcher.start()
     before = signal.signal(signal.SIGINT, handle_interrupt)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from backends import NAMES
 from core.arguments import checked_call, integer, path, refuse, sequence, text
 from core.errors import UserError
@@ -62,8 +64,8 @@ class Comparison:
     def runs(self) -> Runs:
         return Runs(record for section in self.sections for record in section.records)
 
-    def plot(self, axes: Axes | None = None, section: int = 0) -> Axes:
-        """Draw the rates of a section.
+    def plot(self, axes: Axes | None = None, section: int = 0) -> np.ndarray:
+        """Draw the rates of a section; the result is of the kind of `Results.plot`.
 
         Parameters
         ----------
@@ -74,11 +76,11 @@ class Comparison:
 
         Returns
         -------
-        matplotlib Axes
+        ndarray of matplotlib Axes, shape (1,)
         """
         if not 0 <= integer("section", section) < len(self.sections):
             refuse("section", section, f"0 to {len(self.sections) - 1}")
-        return show_rates(self.sections[section], axes)
+        return np.asarray([show_rates(self.sections[section], axes)])
 
 
 @checked_call

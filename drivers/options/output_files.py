@@ -55,11 +55,11 @@ def writing_obstacle(path: str) -> str | None:
     try:
         # Another process may make the file meanwhile, so a missing one is not made here.
         with open(target, "ab") if mode else TemporaryFile(dir=os.path.dirname(target) or ".") as file:
-            room = os.fstatvfs(file.fileno())
+            room = os.fstatvfs(file.fileno()) if hasattr(os, "fstatvfs") else None
     except OSError as error:
         return error.strerror
-    # Some network file systems report neither size nor free space.
-    return os.strerror(errno.ENOSPC) if room.f_blocks and not room.f_bavail else None
+    # Some network file systems report neither size nor free space, and Windows has no such function.
+    return os.strerror(errno.ENOSPC) if room and room.f_blocks and not room.f_bavail else None
 
 
 @contextmanager

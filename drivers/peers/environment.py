@@ -5,7 +5,7 @@ So no requirement of a package can conflict with the suite's or with another pac
 
 from __future__ import annotations
 
-import fcntl
+import os
 import re
 import shutil
 import subprocess
@@ -59,10 +59,14 @@ class PeerEnvironment:
         Of a failed installation nothing is left; one that was killed starts over. Raises `UserError` with the last
         error of pip.
         """
+        from filelock import lock_descriptor  # no child process has it
+
+        if not hasattr(os, "fork"):
+            raise UserError(f"{self.requirement}: environments of other solvers need a Unix system")
         if obstacle := unusable(str(self.folder.parent)):
             raise UserError(f"{obstacle}: expected a folder for {self.package}; set ONEKERNEL_CACHE to a private one")
         with self.folder.with_suffix(".lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            lock_descriptor(lock.fileno())
             if self.find():
                 return False
             try:

@@ -1,12 +1,11 @@
 """Checkpoint file of a run: its identity, its progress, the checkpoint of its search, and its lock.
 
-One run at a time uses a file. The lock is advisory (`flock`), so the system frees it when a process ends. A checkpoint
+One run at a time uses a file. The lock is the system's, so the system frees it when a process ends. A checkpoint
 is replaced as a whole, so the lock belongs to a file beside it, which is removed at the end of the run.
 """
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -21,6 +20,7 @@ from typing import Annotated, Any
 
 import msgspec
 import numpy as np
+from filelock import lock_descriptor
 
 from core.atomic_files import atomic_write
 from core.errors import UserError
@@ -175,16 +175,14 @@ class RunCheckpointLock:
         except OSError as error:
             raise UserError(f"--checkpoint {path}: cannot make {self.name}: {error.strerror}") from None
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not lock_descriptor(descriptor, blocking=False):
+                owner = self._owner(descriptor)
+                os.close(descriptor)
+                if not is_last:
+                    return False
+                user = f"found another run that uses it ({owner})"
+                raise UserError(f"--checkpoint {path}: {user}, expected its end or another file")
             is_the_same = os.path.samestat(os.fstat(descriptor), os.stat(self.name))
-        except BlockingIOError:
-            owner = os.read(descriptor, 200).decode(errors="replace").strip() or "unknown"
-            os.close(descriptor)
-            if is_last:
-                raise UserError(
-                    f"--checkpoint {path}: found another run that uses it ({owner}), expected its end or another file"
-                ) from None
-            return False
         except FileNotFoundError:
             is_the_same = False
         except OSError as error:
@@ -203,6 +201,12 @@ class RunCheckpointLock:
             os.ftruncate(descriptor, 0)
             os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}\n".encode())
         return True
+
+    @staticmethod
+    def _owner(descriptor: int) -> str:
+        with suppress(OSError):  # Windows reads no locked file
+            return os.read(descriptor, 200).decode(errors="replace").strip() or "unknown"
+        return "unknown"
 
     def free(self) -> None:
         if self.descriptor is not None:

@@ -12,7 +12,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from core.granted_cores import EMULATION, granted_cores
+from core.granted_cores import EMULATION, granted_cores, memory_bytes
 
 ROOT = Path(__file__).parents[2]
 """Folder of the checkout or installation, which may be below another checkout."""
@@ -128,7 +128,7 @@ def processor() -> dict[str, int | bool]:
 
 def memory_and_gpus() -> dict[str, Any]:
     """Return `memory_gib`, and with NVIDIA's driver also `gpus` (model names) and `gpu_driver` (version)."""
-    values: dict[str, Any] = {"memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30)}
+    values: dict[str, Any] = {"memory_gib": round(memory_bytes() / 2**30)}
     files = sorted(NVIDIA.glob("gpus/*/information"))
     models = [re.search(r"Model:\s*(.*\S)", file.read_text(encoding="utf-8", errors="replace")) for file in files]
     if named := [model[1] for model in models if model]:

@@ -1,7 +1,7 @@
 """Files of run records: a JSON object per line, fsynced per repetition, so that a killed run resumes.
 
 A repetition appends one line with itself in `repetitions`; `merge_lines` turns the lines of a finished run into one.
-Several processes may append to one file: each takes the file's lock (POSIX `flock`) for its single write.
+Several processes may append to one file: each takes the file's lock for its single write.
 """
 
 from __future__ import annotations
@@ -28,6 +28,12 @@ COMPARED = ("workload", "instance_sha256", "parameters", "seed", "hash_scope", "
 """Fields that are equal in runs of the same work, for all execution settings."""
 MEASURED = ("started_at", "compile_s", "transfer_s", "kernel_s", "total_s")
 """Fields of a repetition that no other repetition of its run shares: times have all their digits."""
+
+
+O_BINARY = getattr(os, "O_BINARY", 0)
+"""Flag by which Windows leaves ends of lines as they are."""
+REPLACES_OPEN_FILES = os.name != "nt"
+"""True if a file that a process has open can be replaced."""
 
 
 class UnequalWorkError(UserError):
@@ -180,7 +186,8 @@ def refuse_namesake(
 def merge_lines(path: str | os.PathLike[str], run: str) -> None:
     """Join all lines of a finished run into one; other lines stay byte for byte.
 
-    The file is replaced in one step (written beside, fsynced, renamed), so a crash leaves the old or the new one.
+    The file is replaced in one step (written beside, fsynced, renamed), so a crash leaves the old or the new one;
+    Windows cannot replace an open file, which is written anew there.
     Raises as `load` and `merge`, with the file unchanged.
     """
     with _locked(path) as descriptor:
@@ -192,7 +199,12 @@ def merge_lines(path: str | os.PathLike[str], run: str) -> None:
         whole = merge(own)[0].to_line().encode()
         kept = [raw for record, raw in lines if record.identity != run]
         position = next(i for i, (record, _) in enumerate(lines) if record.identity == run)
-        _replace(path, b"".join([*kept[:position], whole, *kept[position:]]))
+        content = b"".join([*kept[:position], whole, *kept[position:]])
+        if REPLACES_OPEN_FILES:
+            _replace(path, content)
+        else:
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, content)
 
 
 def require_equal_work(records: Sequence[Record]) -> None:
@@ -297,15 +309,15 @@ def _content(descriptor: int) -> bytes:
 @contextmanager
 def _locked(path: str | os.PathLike[str]) -> Iterator[int]:
     """Open a file for appending, created if missing, locked against other processes."""
-    import fcntl
+    from filelock import lock_descriptor
 
     try:
         while True:
-            descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+            descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | O_BINARY, 0o644)
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 os.close(descriptor)
                 raise RecordError(f"{os.fspath(path)}: expected a regular file for records")
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            lock_descriptor(descriptor)
             # `merge_lines` may have replaced the file while we waited for its lock.
             if os.path.exists(path) and os.path.samestat(os.fstat(descriptor), os.stat(path)):
                 break

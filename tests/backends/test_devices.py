@@ -5,6 +5,9 @@ import pytest
 import backends
 from backends.cpu_info import limit_cores
 from backends.device import DeviceInfo
+from backends.opencl.backend import OpenClBackend
+from core.errors import LaunchRefused
+from tests.backends import kernels
 
 
 def machine(*names):
@@ -68,3 +71,24 @@ def test_as_many_workers_run_as_cores_are_asked_for(name, monkeypatch):
 def test_a_backend_of_one_core_refuses_a_number_of_cores():
     with pytest.raises(backends.Unavailable, match="^--cores 2 with cpu: expected it with threads or joblib$"):
         backends.create("cpu", cores=2)
+
+
+# --- teams of several lanes on a processor ---
+
+
+def test_a_team_of_several_lanes_on_a_core_is_refused_with_the_devices_that_run_it():
+    device = backends.create("cpu")
+    with pytest.raises(LaunchRefused, match=r"1 to 1 \(larger ones: --backend opencl --device 0:teams, or python\)$"):
+        device.launch(kernels.ring, 1, 2)
+    with pytest.raises(backends.Unavailable, match="^cpu has no teams of several lanes on request: expected opencl on"):
+        backends.create("cpu", "0:teams")
+
+
+def test_a_processor_of_opencl_runs_teams_on_request_but_not_by_a_driver_known_to_be_wrong():
+    intel = PROCESSOR._replace(driver="Intel(R) OpenCL 2026")
+    assert OpenClBackend.with_teams(intel)[1::6] == ("Test CPU, teams of lanes", True)
+    assert OpenClBackend.with_teams(TWO[0]) == TWO[0]
+    with pytest.raises(
+        backends.Unavailable, match=r"3\.0 is sometimes wrong with teams .* 'onekernel\[opencl-intel\]'"
+    ):
+        OpenClBackend.with_teams(PROCESSOR._replace(driver="Portable Computing Language 3.0"))

@@ -3,6 +3,7 @@
 import importlib.util
 import itertools
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -11,15 +12,19 @@ import numpy as np
 import pytest
 
 from backends.cpu.single_core import CpuBackend
+from backends.device import Unavailable
+from backends.opencl import icd
 from cluster import Solo
 from core.local_search import Iterations, LocalSearch, TabuSearch, check
 from docs import pages
 from reports.runs import load
+from tests.conftest import of_platform
 from tests.core.instances.drawn import solutions
 
 PROGRAMS = [block for page in pages.pages() for block in pages.blocks(page) if block.language == "python"]
 MARKED = [pytest.param(file, marks=[pytest.mark.slow] * ("workers=" in file.text), id=str(file)) for file in PROGRAMS]
 MOST_LINES = 40
+MOST_LINES_OF_A_LESSON = 20
 
 
 def module_of(path):
@@ -38,6 +43,26 @@ def example(name):
 def test_a_program_of_a_page_is_whole(block, tmp_path):
     path = tmp_path / "program.py"
     path.write_text(block.text)
+    module_of(path)
+
+
+def test_the_first_kernels_are_short():
+    lessons = [program.text for program in PROGRAMS if program.page.name == "hello-kernel.md"]
+    assert len(lessons) == 5
+    assert max(sum(map(bool, text.splitlines())) for text in lessons) <= MOST_LINES_OF_A_LESSON
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(4))
+def test_the_first_kernels_run_with_teams_on_a_cpu(number, tmp_path):
+    try:
+        index = of_platform(icd.INTEL, "opencl-intel")
+    except Unavailable as error:
+        pytest.skip(str(error))
+    text = [program.text for program in PROGRAMS if program.page.name == "hello-kernel.md"][number]
+    assert '"python"' in text
+    path = tmp_path / "program.py"
+    path.write_text(re.sub('create\\("python"\\)|create\\(name\\)', f'create("opencl", "{index}:teams")', text))
     module_of(path)
 
 

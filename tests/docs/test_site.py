@@ -1,5 +1,8 @@
 """The site builds without warnings and without a network. Its pictures are those of their program."""
 
+import json
+import re
+import shutil
 import subprocess
 import sys
 
@@ -36,6 +39,56 @@ def test_every_page_is_built_and_asks_for_nothing_elsewhere(site):
     text = (site / "docs" / "api.html").read_text(encoding="utf-8")  # with the docstrings
     for name in ("minimize</span>", "compare</span>", "Problem</span>", "TabuSearch</span>", "Parameters"):
         assert name in text, name
+
+
+@pytest.mark.slow
+def test_the_search_knows_words_of_the_glossary_and_the_sidebar_names_papers(site):
+    index = json.loads((site / "searchindex.js").read_text().removeprefix("Search.setIndex(").removesuffix(")"))
+    assert {"barrier", "team", "hash"} <= index["indexentries"].keys()
+    assert index["docnames"][index["indexentries"]["barrier"][0][0]] == "docs/glossary"
+    sidebar = (site / "docs" / "faq.html").read_text().partition('class="sidebar-tree"')[2].partition("</aside>")[0]
+    papers = sorted(path.stem for path in (pages.ROOT / "reports" / "papers").glob("*.toml"))
+    assert len(papers) == 5 and all(f"reports/gallery/{paper}.html" in sidebar for paper in papers)
+
+
+PROBE = """<script>addEventListener("load", () => {
+  const root = document.documentElement
+  parent.postMessage([location.pathname, innerWidth, root.scrollWidth - root.clientWidth], "*")
+})</script></body>"""
+COLLECT = """<pre></pre>{}<script>addEventListener("message", event => {{
+  document.querySelector("pre").textContent += JSON.stringify(event.data) + "\\n"
+}})</script>"""
+SHOWN = ("docs/index", "docs/platforms", "docs/api", "core/lang/LANGUAGE", "reports/gallery/oneil2011")
+WIDTHS = (390, 1320, 1366, 1440, 1920)
+
+
+@pytest.mark.slow
+def test_no_page_scrolls_sideways_at_usual_widths(site):
+    """Five pages in frames of these widths. A screenshot of them is in the folder of the site."""
+    browser = shutil.which("chromium")
+    if browser is None:
+        pytest.skip("there is no chromium (Debian: chromium)")
+    for name in SHOWN:
+        page = site / f"{name}.html"
+        page.with_name(f"{page.stem}-probe.html").write_text(page.read_text().replace("</body>", PROBE))
+    frames = [
+        f'<iframe src="{name}-probe.html" width="{width}" height="800"></iframe>' for name in SHOWN for width in WIDTHS
+    ]
+    (site / "frames.html").write_text(COLLECT.format("".join(frames)))
+    options = [
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--window-size=2000,20000",
+        "--virtual-time-budget=30000",
+    ]
+    options += [f"--user-data-dir={site.parent / 'profile'}", f"--screenshot={site.parent / 'pages.png'}", "--dump-dom"]
+    done = subprocess.run(
+        [browser, *options, (site / "frames.html").as_uri()], capture_output=True, text=True, timeout=200
+    )
+    found = [json.loads(line) for line in re.findall(r'^(?:.*<pre>)?(\[".*\])$', done.stdout, re.MULTILINE)]
+    assert len(found) == len(frames), done.stderr[-2000:]
+    assert [one for one in found if one[2] > 0] == []
 
 
 @pytest.mark.parametrize("name", draw.PICTURES)

@@ -307,14 +307,14 @@ def test_a_rank_that_is_the_first_one_now_waits_for_the_lock_of_the_lost_one(tmp
 
 def test_a_lock_whose_file_was_removed_meanwhile_is_taken_anew(tmp_path, monkeypatch):
     path = str(tmp_path / "state")
-    flock = checkpoint_file.fcntl.flock
+    lock_descriptor = checkpoint_file.lock_descriptor
 
-    def removed_before(descriptor, how):
-        monkeypatch.setattr(checkpoint_file.fcntl, "flock", flock)
+    def removed_before(descriptor, *, blocking):
+        monkeypatch.setattr(checkpoint_file, "lock_descriptor", lock_descriptor)
         os.unlink(path + ".lock")  # the run that had it has ended between our open and our lock
-        flock(descriptor, how)
+        return lock_descriptor(descriptor, blocking=blocking)
 
-    monkeypatch.setattr(checkpoint_file.fcntl, "flock", removed_before)
+    monkeypatch.setattr(checkpoint_file, "lock_descriptor", removed_before)
     lock = RunCheckpointLock(path)
     with pytest.raises(UserError, match="found another run"):
         RunCheckpointLock(path)
@@ -324,14 +324,14 @@ def test_a_lock_whose_file_was_removed_meanwhile_is_taken_anew(tmp_path, monkeyp
 
 
 def refusing(code):
-    def refuse(*arguments):
+    def refuse(*arguments, **named):
         raise OSError(code, os.strerror(code))
 
     return refuse
 
 
 def test_a_file_system_without_locks_is_said_in_a_line(drive, tmp_path, monkeypatch):
-    monkeypatch.setattr(checkpoint_file.fcntl, "flock", refusing(errno.ENOLCK))
+    monkeypatch.setattr(checkpoint_file, "lock_descriptor", refusing(errno.ENOLCK))
     code, _, error = drive(*RUN, "--checkpoint", tmp_path / "state")
     assert code == 0 and os.listdir(tmp_path) == []
     assert "state: this file system has no locks (No locks available): no other run may use the file\n" in error

@@ -64,7 +64,7 @@ def test_devices_and_ranks_do_equal_work(problem_class, tmp_path, capsys):
     assert {run.best_cost for run in comparison.runs} == {-6} and len({run.hash for run in comparison.runs}) == 1
     assert {run.parameters["tenure"] for run in comparison.runs} == {2}
     assert "20 iterations proved equal" in str(comparison)
-    axes = comparison.plot()
+    (axes,) = comparison.plot()
     assert len(axes.patches) == 3 and "lightest on lightest:10" in axes.get_title()
     pyplot.close(axes.figure)
 

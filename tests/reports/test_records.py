@@ -10,6 +10,7 @@ import textwrap
 import pytest
 from msgspec.structs import replace
 
+from reports.records import files
 from reports.records.files import (
     RecordError,
     UnequalWorkError,
@@ -170,7 +171,9 @@ def test_only_the_same_run_on_the_same_machine_resumes(path, make_record):
     assert kernel_times(find_run(path, record.identity)) == [1.0, 2.0]
 
 
-def test_a_folded_run_is_one_line_and_other_lines_stay_as_they_were(path, make_record):
+@pytest.mark.parametrize("replaces", [True, False])
+def test_a_folded_run_is_one_line_and_other_lines_stay_as_they_were(path, make_record, monkeypatch, replaces):
+    monkeypatch.setattr(files, "REPLACES_OPEN_FILES", replaces)
     strange = make_record(backend="threads").to_line().replace('"schema": 4', '"schema":  4')
     first, second, third = (make_record(times=[time]).to_line() for time in (1.0, 2.0, 3.0))
     path.write_text(first + strange + second + third)

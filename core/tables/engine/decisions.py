@@ -8,6 +8,7 @@ copied to the host while later launches run, and comes back when the trace reach
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from core.errors import NoRoom
+from core.granted_cores import memory_bytes
 from core.run.devices import ComputeDevice, DeviceArray
 
 if TYPE_CHECKING:
@@ -40,19 +42,20 @@ def host_memory(backend: ComputeDevice, elements: int, dtype: DTypeLike, what: s
             return np.asarray(backend.host_array(elements, dtype))
         except MemoryError as error:
             raise NoRoom(refusal) from error
+    if not hasattr(os, "posix_fallocate"):
+        raise NoRoom(f"--spill {folder}: {size} bytes of {what}: this system reserves no space of a disk")
     try:
         with tempfile.TemporaryFile(dir=folder) as file:  # the map keeps its content
             os.posix_fallocate(file.fileno(), 0, size)  # fails on a full disk, before any computation
             return np.memmap(file, dtype, "r+", shape=(elements,))
     except OSError as error:
-        state = os.statvfs(folder) if os.path.isdir(folder) else None
-        space = f" ({state.f_bavail * state.f_frsize} bytes are there)" if state else ""
+        space = f" ({shutil.disk_usage(folder).free} bytes are there)" if os.path.isdir(folder) else ""
         raise NoRoom(f"--spill {folder}: {size} bytes of {what} do not fit: {error.strerror}{space}") from error
 
 
 def available_bytes() -> int:
     """Return the bytes of memory that this process may use, as Linux reports them."""
-    bounds = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    bounds = [memory_bytes()]
     try:
         with open("/proc/meminfo", encoding="utf-8") as file:
             bounds += [int(line.split()[1]) << 10 for line in file if line.startswith("MemAvailable:")]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 
 from core.errors import UserError
+from core.granted_cores import memory_bytes
 from core.run.devices import ComputeDevice, RecordedLaunches
 from core.tables.engine.recurrences import TableAnswer
 from core.tables.engine.table_search import TableRun, TableStrategy
@@ -31,7 +30,7 @@ def check_k(k: int, n: int, name: str) -> None:
     if k > MOST_K:
         raise UserError(f"k = {k}: at most {MOST_K} with layers of {kernels.states_of(MOST_K):,} states")
     needed = (n - 1) * kernels.states_of(k)
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    memory = memory_bytes()
     if needed > memory // 2:
         raise UserError(
             f"{name} has {n} cities: k = {k} keeps {needed:,} bytes of choices, and half of this machine's "

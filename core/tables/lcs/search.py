@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from core.errors import UserError
+from core.granted_cores import memory_bytes
 from core.run.devices import ComputeDevice, Ranks
 from core.run.protocol import alias
 from core.tables.engine.decisions import decision_room
@@ -172,7 +172,7 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
 
 def host_bytes() -> int:
     """Return half of the host's memory, in bytes."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    return memory_bytes() // 2
 
 
 def check_letters(a: int, b: int) -> None:
