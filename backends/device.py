@@ -42,8 +42,8 @@ class DeviceInfo(NamedTuple):
 
     ``index`` is the value of ``--device``. ``kind`` is the kind of device, the same for every backend: ``core`` (one
     core of a processor), ``cores`` (several of them) or ``gpu``. ``part`` is the part of the device in use if it is
-    limited, such as "4 of 16 cores", and ``compiler`` the compiler of its kernels if there is a choice. ``has_teams`` is
-    True for a processor that runs teams of several lanes on request.
+    limited, such as "4 of 16 cores", and ``compiler`` the compiler of its kernels if there is a choice. ``has_teams``
+    is True for a processor that runs teams of several lanes on request.
     """
 
     index: str  # type: ignore[assignment]

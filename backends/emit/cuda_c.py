@@ -15,8 +15,7 @@ class CudaC(CPrinter):
     """A team is a block. All shared arrays lie in the block's dynamic shared memory, one after the other.
 
     The compiler's options forbid contraction of float arithmetic. Only read-only tables are read through the read-only
-    path: with ``__restrict__`` NVRTC would also read other arrays so. The 1 in the launch bounds is the number of teams
-    that a multiprocessor must be able to run: without it ptxas limits the registers to fit more teams.
+    path: with ``__restrict__`` NVRTC would also read other arrays so.
     """
 
     types: ClassVar = {
@@ -36,7 +35,7 @@ class CudaC(CPrinter):
     atomics: ClassVar = {
         "atomic_add": "atomicAdd", "atomic_min": "atomicMin", "atomic_max": "atomicMax", "atomic_cas": "atomicCAS",
     }  # fmt: skip
-    kernel = 'extern "C" __global__ void __launch_bounds__({}, 1)'
+    kernel = 'extern "C" __global__ void __launch_bounds__({})'
     function_words = "static __device__ __forceinline__"
     long = "LL"
     nan, infinity = "__int_as_float(0x7fc00000)", "__int_as_float(0x7f800000)"

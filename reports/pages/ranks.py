@@ -147,9 +147,11 @@ def _noun(works: Sequence[RankRates]) -> str:
 
 
 def _name(work: RankRates, works: Sequence[RankRates]) -> str:
-    """Return the name of a work, with its backend if there are several."""
+    """Return the name of a work, a table's with or without a trace, and its backend if there are several."""
+    trace = work.record.parameters.get("trace")
+    traced = "" if trace is None else ", traced" if trace else ", value"
     backend = f", {work.record.backend}" if len({one.record.backend for one in works}) > 1 else ""
-    return f"{short_name(work.record)}{backend}"
+    return f"{short_name(work.record)}{traced}{backend}"
 
 
 def missed_goals(works: Sequence[RankRates]) -> list[str]:
@@ -245,6 +247,6 @@ def write(works: Sequence[RankRates], out: Path, made_by: str = "") -> list[Path
         remove_files(out, f"{NAME}.svg")
         # Rows of a second backend are in the table alone.
         shown = [work for work in works if work.record.backend == works[0].record.backend]
-        drawn = rank_plot.draw([(short_name(one.record), one.strong, one.weak) for one in shown], out, NAME)
+        drawn = rank_plot.draw([(_name(one, shown), one.strong, one.weak) for one in shown], out, NAME)
         path.write_text(render(works, drawn[0].name if drawn else "", made_by), encoding="utf-8")
     return [path, *drawn]

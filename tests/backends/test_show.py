@@ -93,7 +93,7 @@ def test_opencl_gets_what_the_opencl_backend_builds(kernels, capsys, monkeypatch
     [
         ("numba", "def scaled_(team_rank, team_count, values_):", None),
         ("cuda", "@team_kernel(32)\ndef scaled_(values_):", None),
-        ("cuda-nvrtc", 'extern "C" __global__ void __launch_bounds__(32, 1) scaled_(long long* values_)', None),
+        ("cuda-nvrtc", 'extern "C" __global__ void __launch_bounds__(32) scaled_(long long* values_)', None),
         ("opencl", "reqd_work_group_size(1024, 1, 1)))", 1024),
         ("opencl-intel", "#pragma nounroll", None),
     ],
