@@ -13,7 +13,7 @@ import backends
 from backends.python import PythonBackend
 from cluster import Solo
 from core import tours as tsp
-from core.ant_colony import STRATEGIES, AntColony, Settings
+from core.ant_colony import AntColony, Settings
 from core.ant_colony.kernels import ants as ants_kernels
 from core.ant_colony.kernels.ants import Ant, ColonyProgress
 from core.ant_colony.kernels.roulette import COLUMNS, ChoiceWeights
@@ -248,7 +248,6 @@ SHARED = {
     "a tiny best": ("fine-deposit", LEAST, 2, {**MMAS, "ants": 3, "candidates": 3}),
 }
 FEW = ("few tours", "near cities", "an iteration's best", "islands")
-TINY = ("tiny", "a tiny best")
 
 
 def created(kind):
@@ -264,7 +263,7 @@ import sys
 import backends
 from cluster import default_communicator
 from cluster.mpi.proxies import Rehearsal
-from core.ant_colony import AntColony, Settings, colony, launch_shape
+from core.ant_colony import AntColony, Settings
 from core.run.stop import Iterations
 from tests.core.ant_colony.test_trajectories import SEED, SHARED, created, distances_of, result_of
 kinds, *titles = sys.argv[1:]
@@ -272,9 +271,6 @@ kinds = kinds.split(",")
 ranks = default_communicator()
 kind = kinds[ranks.rank % len(kinds)]
 backend = created(kind)
-if kind == "cuda":
-    assert backend.device.driver == "simulated"
-    colony.UPDATE_LANES = launch_shape.UPDATE_LANES = 3  # every lane is a thread
 for title in titles:
     strategy, name, iterations, changes = SHARED[title]
     given = backend, Rehearsal(ranks), distances_of(name), Settings(**changes)
@@ -301,21 +297,16 @@ backend.close()
         pytest.param("cpu,opencl,threads", 3, FEW, marks=pytest.mark.slow),
         pytest.param("wide", 2, FEW, marks=pytest.mark.slow),
         pytest.param("cpu,wide", 3, FEW, marks=pytest.mark.slow),
-        pytest.param("cuda", 2, TINY, marks=pytest.mark.long),
     ],
     ids=lambda value: "" if isinstance(value, tuple) else str(value),
 )
-def test_ranks_make_the_same_tours(kinds, ranks, titles, environment, mpirun, tmp_path):
+def test_ranks_make_the_same_tours(kinds, ranks, titles, mpirun, tmp_path):
     """Ranks of all kinds of devices rehearse alone and then run. Wide ones have separate weights, others share them."""
-    if kinds == "cuda":
-        pytest.importorskip("numba_cuda", reason="numba-cuda is not installed")
-        environment["NUMBA_ENABLE_CUDASIM"] = "1"
-    else:
-        for kind in kinds.split(","):
-            try:
-                created(kind).close()
-            except backends.Unavailable as error:
-                pytest.skip(str(error))
+    for kind in kinds.split(","):
+        try:
+            created(kind).close()
+        except backends.Unavailable as error:
+            pytest.skip(str(error))
     program = tmp_path / "share.py"
     program.write_text(PROGRAM)
     done = mpirun(ranks, program, kinds, *titles)
@@ -328,28 +319,3 @@ def test_ranks_make_the_same_tours(kinds, ranks, titles, environment, mpirun, tm
 
 
 # --- a simulated GPU ---
-
-SIMULATED = [
-    ({"ants": 2}, {"strategy": "coarse", "team": (2, 2)}),
-    ({**MMAS, "ants": 2, "candidates": 3, "local_search": "2opt-near"}, {"strategy": "fine", "team": (4, 2)}),
-    ({"ants": 2}, {"strategy": "fine-deposit"}),
-    *(({"ants": 2, "alpha": 1.5}, {"strategy": strategy, **PUBLISHED}) for strategy in STRATEGIES),
-]
-IN_SIMULATOR = """
-from cluster import Solo
-from core.ant_colony import AntColony, Settings, colony, published, launch_shape
-from tests.core.ant_colony.test_trajectories import LEAST, SEED, SIMULATED, distances_of, result_of
-colony.UPDATE_LANES = launch_shape.UPDATE_LANES = 3  # every lane is a thread
-published.UPDATE_LANES = 20
-for changes, how in SIMULATED:
-    engine = AntColony(backend, Solo(), distances_of(LEAST), Settings(**changes), seed=SEED, **how)
-    engine.colonies[0].climbing_lanes, engine.colonies[0].lanes = 5, 3
-    print(result_of(engine, 2))
-"""
-
-
-@pytest.mark.slow
-def test_the_simulator_of_cuda_makes_the_same_tours(simulated):
-    assert simulated(IN_SIMULATOR).splitlines() == [
-        str(expected(LEAST, 2, tuple(changes.items()))) for changes, _ in SIMULATED
-    ]

@@ -9,7 +9,7 @@ from core.errors import UserError
 from core.exact import ExactSearch, enumeration
 from core.exact.kernels.branch_and_bound import OpenNode, stack_room
 from core.exact.kernels.tour_search import BestTour
-from core.tours.small_tours import enumerate_tours, held_karp
+from core.tours.small_tours import enumerate_tours
 from tests.core.exact.proofs import (
     EDGES,
     KINDS,
@@ -41,16 +41,6 @@ def test_the_length_and_the_count_of_full_search(cpu, few_on_the_device, kind):
             for method in METHODS:
                 if n > 4 or method == METHODS[0]:
                     assert proved(cpu, distances, **method) == (length, optimal_tours), (n, seed, method)
-
-
-@pytest.mark.parametrize("kind", ["uniform", "clustered", "grid", "any"])
-def test_the_length_of_dynamic_programming(cpu, kind):
-    for n in (11, 12, 13):
-        distances = distances_of(kind, n, n)
-        length = held_karp(distances)[0]
-        assert ExactSearch(cpu, Solo(), distances).run().length == length
-        if n < 13:
-            assert ExactSearch(cpu, Solo(), distances, bound="edges").run().length == length
 
 
 @pytest.mark.parametrize("method", METHODS, ids=name_of)
