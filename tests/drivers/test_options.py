@@ -13,12 +13,7 @@ from core.local_search.algorithms import ALGORITHMS
 from drivers.cli.exit_codes import run_driver
 from drivers.cli.progress import progress_bar
 from drivers.ihc import ClimbOptions
-from drivers.options.declaration import (
-    OptionEffect,
-    Options,
-    option_flag,
-    options_for_rank,
-)
+from drivers.options.declaration import OptionEffect, Options, option_flag, options_for_rank
 from drivers.options.local_search import Execution, SearchOptions
 from drivers.options.output_files import OutputFile
 from drivers.options.values import OUTPUT_FILE, seeds

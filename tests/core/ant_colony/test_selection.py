@@ -38,10 +38,7 @@ class Sample:
         return numerators
 
 
-SAMPLES = {
-    "first iteration": lambda: Sample(0),
-    "other exponents": lambda: Sample(2, alpha=1.5, beta=1.0),
-}
+SAMPLES = {"first iteration": lambda: Sample(0), "other exponents": lambda: Sample(2, alpha=1.5, beta=1.0)}
 
 
 @pytest.fixture(scope="module", params=SAMPLES)

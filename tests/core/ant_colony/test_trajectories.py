@@ -12,6 +12,7 @@ import pytest
 import backends
 from backends.python import PythonBackend
 from cluster import Solo
+from cluster.mpi.proxies import Rehearsal
 from core import tours as tsp
 from core.ant_colony import AntColony, Settings
 from core.ant_colony.kernels import ants as ants_kernels
@@ -22,6 +23,7 @@ from core.lang.named_arrays import size_of
 from core.run.stop import Iterations
 from tests.core.ant_colony.reference import Colonies, construct, draws
 from tests.core.hill_climbing.near_climbs import climbed, near_lists
+from tests.thread_ranks import on_ranks, twin
 
 ROOT = Path(__file__).parents[3]
 SEED = 2**63 + 2**33 + 77
@@ -258,36 +260,6 @@ def created(kind):
     return backends.create(kind)
 
 
-PROGRAM = """
-import sys
-import backends
-from cluster import default_communicator
-from cluster.mpi.proxies import Rehearsal
-from core.ant_colony import AntColony, Settings
-from core.run.stop import Iterations
-from tests.core.ant_colony.test_trajectories import SEED, SHARED, created, distances_of, result_of
-kinds, *titles = sys.argv[1:]
-kinds = kinds.split(",")
-ranks = default_communicator()
-kind = kinds[ranks.rank % len(kinds)]
-backend = created(kind)
-for title in titles:
-    strategy, name, iterations, changes = SHARED[title]
-    given = backend, Rehearsal(ranks), distances_of(name), Settings(**changes)
-    engine = AntColony(*given, strategy=strategy, seed=SEED)
-    engine.warm_up()
-    engine.run(Iterations(1), ranks=ranks)
-    all_found = ranks.gather(result_of(engine, iterations))
-    histories = ranks.gather(engine.run(Iterations(iterations), history=True).history)
-    if ranks.rank == 0:
-        assert all(one == all_found[0] for one in all_found), all_found
-        assert all(one == histories[0] for one in histories), histories
-        assert histories[0][-1][3] == all_found[0][0]
-        print(title, all_found[0], sep=";", flush=True)
-backend.close()
-"""
-
-
 @pytest.mark.parametrize(
     ("kinds", "ranks", "titles"),
     [
@@ -300,22 +272,26 @@ backend.close()
     ],
     ids=lambda value: "" if isinstance(value, tuple) else str(value),
 )
-def test_ranks_make_the_same_tours(kinds, ranks, titles, mpirun, tmp_path):
+def test_ranks_make_the_same_tours(kinds, ranks, titles):
     """Ranks of all kinds of devices rehearse alone and then run. Wide ones have separate weights, others share them."""
-    for kind in kinds.split(","):
-        try:
-            created(kind).close()
-        except backends.Unavailable as error:
-            pytest.skip(str(error))
-    program = tmp_path / "share.py"
-    program.write_text(PROGRAM)
-    done = mpirun(ranks, program, kinds, *titles)
-    assert done.returncode == 0, done.stderr
-    printed = dict(line.split(";", 1) for line in done.stdout.splitlines())
-    assert [*printed] == [*titles]
+    try:
+        devices = [twin(created(kind)) for kind in (ranks * kinds.split(","))[:ranks]]
+    except backends.Unavailable as error:
+        pytest.skip(str(error))
+
+    def act(communicator, title):
+        strategy, name, iterations, changes = SHARED[title]
+        given = devices[communicator.rank], Rehearsal(communicator), distances_of(name), Settings(**changes)
+        engine = AntColony(*given, strategy=strategy, seed=SEED)
+        engine.warm_up()
+        engine.run(Iterations(1), ranks=communicator)
+        return result_of(engine, iterations), engine.run(Iterations(iterations), history=True).history
+
     for title in titles:
         _, name, iterations, changes = SHARED[title]
-        assert printed[title] == str(expected(name, iterations, tuple(changes.items()))), title
-
-
-# --- a simulated GPU ---
+        right = expected(name, iterations, tuple(changes.items()))
+        made = on_ranks(ranks, lambda communicator: act(communicator, title))  # noqa: B023
+        assert [tours for tours, _ in made] == [right] * ranks, title
+        assert all(history == made[0][1] and history[-1][3] == right[0] for _, history in made), title
+    for device in devices:
+        device.close()

@@ -16,11 +16,13 @@ from tests.core.exact.proofs import (
     METHODS,
     WORKLIST,
     check_history,
+    check_shared_histories,
     distances_of,
     name_of,
     proved,
     shared_proofs,
 )
+from tests.thread_ranks import on_ranks, twin
 
 # The 15 instances of tables 5.1 and 5.2 of the thesis and the lengths printed there.
 THESIS = {
@@ -73,10 +75,12 @@ def test_the_published_mapping_on_instances_of_the_thesis(cpu, name, unrolled, s
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [2, 3, 7])
-def test_ranks_prove_the_same_and_lose_and_double_nothing(cpu, size, mpirun):
-    done = mpirun(size, "-m", "tests.core.exact.proofs")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == list(shared_proofs(Solo(), cpu))
+def test_ranks_prove_the_same_and_lose_and_double_nothing(cpu, size, monkeypatch):
+    moved, plan = [], enumeration.plan_transfers
+    monkeypatch.setattr(enumeration, "plan_transfers", lambda every: moved.append(plan(every)) or moved[-1])
+    proofs = on_ranks(size, lambda ranks: list(shared_proofs(ranks, twin(cpu))))
+    assert any(moved) and proofs == [list(shared_proofs(Solo(), cpu))] * size
+    on_ranks(size, lambda ranks: check_shared_histories(ranks, twin(cpu)))
 
 
 def test_the_shape_of_a_launch_does_not_matter(oracle):

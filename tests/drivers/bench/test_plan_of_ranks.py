@@ -1,10 +1,9 @@
-"""The plan of scaling: as much work for each rank, and results that no scorer confirms."""
+"""The plan of scaling: as much work for each rank as for one."""
 
 from dataclasses import replace
 
 import pytest
 
-from drivers.cli.exit_codes import run_driver
 from drivers.experiments.configurations import Configuration
 from drivers.experiments.presets import bench
 
@@ -27,14 +26,3 @@ def test_each_rank_has_as_much_work_as_one(rows, tmp_path, shared_data):
         (run,) = case.runs
         expected = run.configuration.ranks * of_one[case.title.removesuffix(", grows")].amount
         assert run.work.amount == pytest.approx(expected, rel=0.01), case.title
-
-
-@pytest.mark.slow
-def test_ranks_with_a_result_that_no_scorer_confirms_are_named(only_cpu, use_rows, tmp_path, capsys):
-    pytest.importorskip("mpi4py")
-    small = {"family": "ranks", "on": "ranks of cores", "workload": "lcs", "title": "length"}
-    use_rows({**small, "arguments": "--instance random:50000 --no-trace"})
-    line = ["--workload", "ranks", "--ranks", "2", "--busy", "--repeats", "1", "--out", str(tmp_path)]
-    assert run_driver(bench.main, line) == 1
-    errors = capsys.readouterr().err.splitlines()
-    assert [line for line in errors if line.startswith("error: length: the result of cpu (device 0, 2 ranks")]
