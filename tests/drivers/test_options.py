@@ -104,17 +104,6 @@ def test_an_unexpected_error_reaches_the_hook_that_ends_the_other_ranks(monkeypa
     assert seen == [(IndexError, "list index out of range")]
 
 
-def test_a_bar_that_is_asked_for_counts_on_standard_error(capsys):
-    pytest.importorskip("rich", reason="rich is not installed")
-    with progress_bar("climbing", wanted=True) as bar:
-        bar(1, 3, "")
-        bar(3, 3, "length [9]")
-    shown = capsys.readouterr()
-    assert "climbing" in shown.err
-    assert shown.err.rindex("length [9]") > shown.err.rindex("3/3")
-    assert shown.out == ""
-
-
 def test_a_bar_that_is_asked_for_without_rich_is_a_users_mistake(monkeypatch):
     monkeypatch.setitem(sys.modules, "rich.console", None)
     with pytest.raises(UserError, match="needs rich"):

@@ -5,7 +5,7 @@ import pytest
 from core.errors import UserError
 from drivers.overview import main
 from drivers.workload.registry import NAMES, get_workload
-from reports.records.files import load, merge
+from reports.records.files import load
 from tests.drivers.made_up_runs import device, made_up_suite
 
 LCS = [("lcs", "cpu", 1), ("lcs", "threads", 1), ("lcs", "cpu", 1)]
@@ -92,13 +92,6 @@ def test_an_instance_that_cannot_be_loaded_costs_its_workload_alone(overview, mo
     out, err = capsys.readouterr()
     assert "[4/4] tsp, " in out and "lcs: random:150000: no such instance" in out
     assert "error: lcs: random:150000" in err
-
-
-def test_one_core_is_measured_before_and_after_the_others(overview, tmp_path):
-    code, started = overview("--workloads", "lcs")
-    assert (code, started) == (0, LCS)
-    turns = [[len(turn) for turn in record.turns()] for record in merge(load(tmp_path / "overview.jsonl"))]
-    assert turns == [[6, 6], [6]]
 
 
 def test_without_a_choice_every_workload_is_shown(tmp_path, capsys):
