@@ -7,7 +7,6 @@ import json
 import os
 import random
 import re
-import signal
 import subprocess
 import sys
 import threading
@@ -21,10 +20,10 @@ import pytest
 from cluster import Solo
 from core import atomic_files
 from core.errors import UserError
-from core.run.checkpoint import Checkpointer, Terminated
+from core.run.checkpoint import Checkpointer
 from drivers import aco, qap
 from drivers.options.declaration import Options
-from drivers.runs import checkpoint_file, reference_solvers
+from drivers.runs import checkpoint_file
 from drivers.runs.checkpoint_file import (
     VERSION,
     CheckpointIdentity,
@@ -32,9 +31,7 @@ from drivers.runs.checkpoint_file import (
     read_checkpoint,
     write_checkpoint,
 )
-from drivers.runs.checkpointing import RecoveryState, RunCheckpoints
-from tests.drivers.small_runs import found
-from tests.patience import written
+from drivers.runs.checkpointing import RecoveryState
 from tests.reports.test_damaged_records import mutated
 
 DRIVER = qap
@@ -341,86 +338,6 @@ def test_a_folder_in_which_no_lock_can_be_made_is_one_line(tmp_path, monkeypatch
     monkeypatch.setattr(checkpoint_file.os, "open", refusing(errno.EROFS))
     with pytest.raises(UserError, match=r"^--checkpoint \S+: cannot make \S+state\.lock: Read-only file system$"):
         RunCheckpointLock(str(tmp_path / "state"))
-
-
-# --- SIGTERM ---
-
-
-def test_who_is_asked_to_end_after_the_last_state_of_a_repetition_begins_no_other(tmp_path):
-    run = RunCheckpoints(Options(checkpoint=str(tmp_path / "state"), repeats=2, record="r"), Solo())
-    run.begin(lambda: WHOSE)
-    with run.handling_sigterm():
-        os.kill(os.getpid(), signal.SIGTERM)
-    assert run.checkpointer.asked
-    with pytest.raises(Terminated):
-        run.begin(lambda: WHOSE)
-
-
-def test_ranks_that_are_left_before_the_first_state_go_on_where_the_file_was(tmp_path):
-    class Surviving(Solo):
-        survives = True
-
-    options = Options(checkpoint=str(tmp_path / "state"), resume=True)
-    write_checkpoint(options.checkpoint, msgspec.structs.replace(WHOSE, resumed=2), STATE)
-    memory = RecoveryState()
-    memory.attempts = 1
-    RunCheckpoints(options, Surviving(), memory).begin(lambda: WHOSE)
-    os.unlink(options.checkpoint)
-    memory.attempts = 2
-    again = RunCheckpoints(options, Surviving(), memory)
-    again.begin(lambda: WHOSE)
-    assert (again.resumed, again.before_s) == (3, 1.5)
-    other = RunCheckpoints(options, Surviving(), memory)
-    other.begin(lambda: msgspec.structs.replace(WHOSE, history=True))
-    assert other.before_s == 0.0
-
-
-def test_what_a_run_took_before_it_went_on_is_no_start_of_its_process(monkeypatch):
-    monkeypatch.setattr(reference_solvers, "process_age_s", lambda: 3.0)
-    solvers = reference_solvers.ReferenceSolvers.__new__(reference_solvers.ReferenceSolvers)
-    solvers.races, solvers.measured, solvers.own_s, solvers.peers = [], [], [], []
-    solvers.problem, solvers.first_seed, solvers.proves = None, 1, False
-    list(solvers.verdicts(found(""), 12.0, 10.0))
-    assert solvers.startup_s == 1.0
-
-
-def ended_by_sigterm(command, environment, path):
-    """Start a run, send SIGTERM after its first state; return exit code and output."""
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    until = time.monotonic() + 60
-    while written(path) is None and process.poll() is None and time.monotonic() < until:
-        time.sleep(0.02)
-    process.send_signal(signal.SIGTERM)
-    _, said = process.communicate(timeout=30)
-    return process.returncode, said
-
-
-LONG = [*RUN, "--iterations", "1000000000", "--checkpoint-every"]
-
-
-def test_sigterm_keeps_the_state_and_ends_the_run(tmp_path, environment):
-    path = tmp_path / "state"
-    command = [sys.executable, "-m", "drivers.qap", *LONG, "0.2", "--checkpoint", str(path)]
-    code, said = ended_by_sigterm(command, environment, path)
-    assert code == 143
-    assert said.endswith(f"ended by SIGTERM; the checkpoint is in {path}: --resume continues\n")
-    assert "Traceback" not in said
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("mpirun")
-def test_sigterm_to_a_launcher_keeps_the_state_of_all_ranks(tmp_path, environment):
-    path = tmp_path / "state"
-    ranks = ["mpirun", "-n", "2", "--oversubscribe", sys.executable, "-m", "drivers.qap"]
-    command = [*ranks, *LONG, "2", "--walks", "4", "--checkpoint", str(path)]
-    began = time.time()
-    # Open MPI's launcher prints nothing then, and has another exit code.
-    code, _ = ended_by_sigterm(command, environment, path)
-    assert code != 0
-    with np.load(path) as state:
-        assert len(state["control"]) == 4
-    # The launcher may end before a rank has written its last state, or be killed meanwhile.
-    assert path.stat().st_mtime > began
 
 
 def test_a_wall_clock_that_jumps_changes_nothing(drive, monkeypatch, tmp_path):

@@ -106,17 +106,6 @@ def test_how_many_iterations_are_queued_at_a_time_does_not_matter(cpu, monkeypat
     assert outcomes == outcomes[:1] * 4
 
 
-@pytest.mark.parametrize("in_one_team", [True, False])
-def test_how_many_draws_are_looked_at_side_by_side_does_not_matter(cpu, in_one_team):
-    outcomes = []
-    for batch in (1, 5, 256):
-        algorithm = local_search.SimulatedAnnealing(plateau=40, batch=batch)
-        search = local_search.LocalSearch(cpu, Solo(), Qap.load("taillard:9:seeds=1,2"), algorithm, "exchange2")
-        search.launcher.shape.in_one_team = in_one_team
-        outcomes.append(result_of(search, local_search.Iterations(5000) | local_search.NoImprovement(333)))
-    assert outcomes == outcomes[:1] * 3
-
-
 @pytest.mark.parametrize("row", cases([KEPT], HOST))
 def test_a_loop_on_the_host_is_the_same_search(row, cpu, monkeypatch):
     expected = result_of(search(cpu, Solo(), row))

@@ -12,7 +12,6 @@ from core.three_opt import IteratedThreeOpt
 from core.three_opt.kernels.three_opt import improve_given_tours
 from core.tours.neighbour_lists import city_order
 from core.tours.small_tours import held_karp
-from tests.thread_ranks import on_ranks
 
 MATRIX = np.random.default_rng(3).integers(1, 40, (30, 30))
 INSTANCES = {
@@ -58,13 +57,6 @@ def test_same_walks_on_every_backend_team_size_and_order_of_lanes(backend, cpu):
     for device in (backend, *backwards):
         for team_size in (size for size in ((1, 3) if device.is_reference else (1, 3, 32)) if size <= most):
             assert solve(device, instance, iterations, walks=3, seed=5, team_size=team_size) == expected, team_size
-
-
-@pytest.mark.parametrize("size", [2, 3])
-def test_same_walks_on_several_ranks(size, cpu):
-    instance = INSTANCES["uniform"]
-    expected = solve(cpu, instance, 200, walks=5)
-    assert on_ranks(size, lambda ranks: solve(cpu, instance, 200, ranks, walks=5)) == [expected] * size
 
 
 def test_coordinates_and_table_give_the_same_walks(cpu, monkeypatch):
