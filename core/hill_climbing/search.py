@@ -198,12 +198,7 @@ class HillClimbing(Search):
         return self.launcher.tour_of(climber)
 
     def run(
-        self,
-        stop: Stop | None = None,
-        *,
-        ranks: Ranks | None = None,
-        trace: bool = True,
-        **watching: Unpack[Watching],
+        self, stop: Stop | None = None, *, ranks: Ranks | None = None, trace: bool = True, **watching: Unpack[Watching]
     ) -> HillClimbOutcome:
         """Climb from random tours, as climbers 0, 1, 2, ..., which are distributed over the ranks.
 
