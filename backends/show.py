@@ -101,8 +101,7 @@ def show_kernel(named: str, dialect: str, team_size: int | None, constants: Sequ
     texts = parse_assignments(kernel, "constants", consts, constants)
     values = {name: parse_constant(kernel, name, consts[name], text) for name, text in texts}
     bound = {name: parse_type(text) for name, text in parse_assignments(kernel, "types", generics, types)}
-    program = kernel.specialise(values, lanes, bound)
-    return print_program(program, kind)
+    return print_program(kernel.specialise(values, lanes, bound), kind)
 
 
 def print_program(program: tree.Program, dialect: Dialect) -> str:
@@ -143,8 +142,7 @@ def list_kernels(module: ModuleType) -> str:
 
 def list_nested_kernels(module: ModuleType) -> list[str]:
     """List names of kernels defined inside functions of a module."""
-    text = "".join(linecache.getlines(getattr(module, "__file__", None) or ""))
-    parsed = ast.parse(text)
+    parsed = ast.parse("".join(linecache.getlines(getattr(module, "__file__", None) or "")))
     inner = [node for node in ast.walk(parsed) if isinstance(node, ast.FunctionDef) and node not in parsed.body]
     return list(dict.fromkeys(function.name for function in inner if any(map(is_kernel, function.decorator_list))))
 

@@ -145,8 +145,7 @@ def create_collectives(device: CudaDevice, ranks: Ranks, links: Sequence[tuple[s
         return slow
     from nccl.bindings import nccl
 
-    hosts = {host for host, _ in links}
-    if best == PEERS and len(hosts) == 1:
+    if best == PEERS and len({host for host, _ in links}) == 1:
         reaches = all(reaches_peer(device, link["gpu"]) for _, link in links)
         if all(gather_on_all(ranks, reaches)):
             return CudaCollectives(device, ranks, [0] * len(links), nccl)

@@ -217,8 +217,7 @@ def edge_lengths(coordinates: np.ndarray, edge_weight_type: str, tour: np.ndarra
 
 def compact(distances: np.ndarray) -> np.ndarray:
     """Return distances as C-contiguous uint16 if the largest allows it, else as uint32."""
-    dtype = np.uint16 if distances.max() < 2**16 else np.uint32
-    return np.ascontiguousarray(distances, dtype=dtype)
+    return np.ascontiguousarray(distances, dtype=np.uint16 if distances.max() < 2**16 else np.uint32)
 
 
 LAYOUTS: dict[str, Callable[[int], tuple[np.ndarray, np.ndarray]]] = {

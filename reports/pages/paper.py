@@ -125,8 +125,7 @@ def _part(paper: Paper, exhibit: Exhibit, runs: Sequence[PaperRun], folder: Path
     """Return what the template prints of an exhibit."""
     cells = exhibit_frame(paper, exhibit, runs)
     heads = {column.key: heading(paper, exhibit, column, cells) for column in exhibit.columns}
-    name = f"{paper.name}-{re.sub(NOT_IN_NAMES, '-', exhibit.name)}"
-    pictures = draw(exhibit, cells, heads, folder / name)
+    pictures = draw(exhibit, cells, heads, folder / f"{paper.name}-{re.sub(NOT_IN_NAMES, '-', exhibit.name)}")
     one = verdict(exhibit, cells, missing)
     kind, _, number = exhibit.name.partition(" ")
     ran = {id(run): run for run in cells["run"].dropna()}.values()

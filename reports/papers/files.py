@@ -114,8 +114,7 @@ def _check(file: DataFile, paper: Paper, exhibit: Exhibit) -> None:
         file.among(where, "row", column.rows, rows)
         if column.published:
             file.among(where, "published column", [column.published], [*published])
-            parts = published[column.published].holds
-            file.among(where, "part", [column.part] if column.part else [], parts)
+            file.among(where, "part", [column.part] if column.part else [], published[column.published].holds)
     if exhibit.checks and exhibit.untested:
         file.wrong(place, "checks and untested", "one of them")
     for check in exhibit.checks:
@@ -125,8 +124,7 @@ def _check(file: DataFile, paper: Paper, exhibit: Exhibit) -> None:
         _check_references(file, exhibit, name)
     for name, scale in exhibit.scales.items():
         file.among(f"{place}, {name}", "row", [*scale.rows, *scale.row_amounts], rows)
-        restricted = chain(*scale.column_rows.values(), *scale.once.values())
-        file.among(f"{place}, {name}", "row", [*restricted], rows)
+        file.among(f"{place}, {name}", "row", [*chain(*scale.column_rows.values(), *scale.once.values())], rows)
         file.among(f"{place}, {name}", "series", [*scale.once], [*paper.series])
         file.among(f"{place}, {name}", "column", [*scale.columns, *scale.column_rows], columns)
     if exhibit.plot:

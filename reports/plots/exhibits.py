@@ -53,7 +53,6 @@ def draw(exhibit: Exhibit, cells: pandas.DataFrame, heads: Mapping[str, str], pa
         return []
     shown = cells[cells["column"].isin(plot.columns) & (cells["value"] > 0)]
     ours = shown[shown["source"] != "paper"]
-    panels = plot.panels or ("",)
     rows = {
         panel: [
             row.name
@@ -61,7 +60,7 @@ def draw(exhibit: Exhibit, cells: pandas.DataFrame, heads: Mapping[str, str], pa
             if row.panel == panel or not panel
             if (plot.kind == "lines" and row.x is not None) or row.name in {*ours["row"]}
         ]
-        for panel in panels
+        for panel in plot.panels or ("",)
     }
     rows = {panel: names for panel, names in rows.items() if shown["row"][shown["row"].isin(names)].nunique() > 1}
     if ours.empty or not rows:
