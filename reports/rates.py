@@ -241,8 +241,7 @@ def _warm(rows: pandas.DataFrame) -> pandas.DataFrame:
     last = rates.groupby("record")["turn"].transform("max")
     counted = rates[rates["turn"] >= last - (1 if is_baseline else 0)]
     turns = counted.groupby(["record", "turn"])["kind"]
-    fewest = turns.transform("size").groupby(counted["record"]).transform("min")
-    return counted[turns.cumcount() < fewest]
+    return counted[turns.cumcount() < turns.transform("size").groupby(counted["record"]).transform("min")]
 
 
 def complete_turns(record: Record) -> list[list[Repetition]]:

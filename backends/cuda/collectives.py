@@ -138,10 +138,9 @@ def create_collectives(device: CudaDevice, ranks: Ranks, links: Sequence[tuple[s
         return slow
     from nccl.bindings import nccl
 
-    if len({host for host, _ in links}) == 1:
-        reaches = all(reaches_peer(device, link["gpu"]) for _, link in links)
-        if all(gather_on_all(ranks, reaches)):
-            return CudaCollectives(device, ranks, [0] * len(links), nccl)
+    is_one_host = len({host for host, _ in links}) == 1
+    if is_one_host and all(gather_on_all(ranks, all(reaches_peer(device, link["gpu"]) for _, link in links))):
+        return CudaCollectives(device, ranks, [0] * len(links), nccl)
     return CudaCollectives(device, ranks, apart, nccl)
 
 

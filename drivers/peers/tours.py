@@ -133,8 +133,7 @@ def with_highs(distances: np.ndarray, seconds: float, seed: int) -> PeerAnswer:
             tour = graphs.depth_first_order(chosen, 0, directed=False, return_predecessors=False)
             return PeerAnswer(tour.tolist(), True)
         cuts = [(label[first] == part) & (label[second] == part) for part in range(parts)]
-        sizes = np.bincount(label)
-        rules.append(optimize.LinearConstraint(np.array(cuts, float), -np.inf, sizes - 1))
+        rules.append(optimize.LinearConstraint(np.array(cuts, float), -np.inf, np.bincount(label) - 1))
 
 
 def flat_matrix(instance: TspInstance) -> tuple[list[float], int]:

@@ -85,8 +85,7 @@ def _plain_numbers(content: Any) -> Any:
 def _exhibit(file: DataFile, content: Mapping[str, Any], scales: Mapping[str, Mapping[str, Any]]) -> Exhibit:
     """Convert an exhibit, with its scales in full: defaults are those of the paper, and the paper's amount."""
     place = str(content.get("name", "an exhibit"))
-    own = {name: value for name, value in content.items() if name not in SCALES}
-    bare = file.part(Exhibit, own, place)
+    bare = file.part(Exhibit, {name: value for name, value in content.items() if name not in SCALES}, place)
     full = {}
     for name in SCALES:
         usual, given = scales.get(name, {}), content.get(name, {})

@@ -101,8 +101,7 @@ def parameter_matches(declared: Any, argument: Any) -> bool:
         element = declared.element if isinstance(declared, Array) else None
         return isinstance(element, Generic) or element is argument.element
     if is_bundle(argument):
-        passed = AnyMove if argument is Move else argument
-        return is_bundle(declared) and issubclass(passed, declared)
+        return is_bundle(declared) and issubclass(AnyMove if argument is Move else argument, declared)
     return declared in SCALARS and widens(argument, declared)
 
 
