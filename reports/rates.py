@@ -241,7 +241,8 @@ def _warm(rows: pandas.DataFrame) -> pandas.DataFrame:
     last = rates.groupby("record")["turn"].transform("max")
     counted = rates[rates["turn"] >= last - (1 if is_baseline else 0)]
     turns = counted.groupby(["record", "turn"])["kind"]
-    return counted[turns.cumcount() < turns.transform("size").groupby(counted["record"]).transform("min")]
+    fewest = turns.transform("size").groupby(counted["record"]).transform("min")
+    return counted[turns.cumcount() < fewest]
 
 
 def complete_turns(record: Record) -> list[list[Repetition]]:

@@ -79,7 +79,8 @@ class ColonyHistory:
         iteration of all colonies.
         """
         curve = curve.astype(np.int64)
-        better = np.flatnonzero(curve < np.concatenate([[UNKNOWN], np.minimum.accumulate(curve)[:-1]]))
+        before = np.concatenate([[UNKNOWN], np.minimum.accumulate(curve)[:-1]])
+        better = np.flatnonzero(curve < before)
         seconds = [np.interp(better + 1, *np.transpose(samples)) for samples in self.samples.values()]
         latest = np.max([np.zeros(len(better)), *seconds], axis=0)
         latest = ranks.bcast(np.max(ranks.gather(latest) or [latest], axis=0))

@@ -292,7 +292,8 @@ def make_neighbours(change: int, listed: np.ndarray, solution: np.ndarray, out: 
         out[rows, last] = solution[i]
     elif change == moves.INSERT:
         p, i, j = np.arange(len(solution)), i[:, None], j[:, None]
-        out[:] = solution[np.where(p == j, i, p + ((i <= p) & (p < j)) - ((j < p) & (p <= i)))]
+        shifted = p + ((i <= p) & (p < j)) - ((j < p) & (p <= i))
+        out[:] = solution[np.where(p == j, i, shifted)]
     else:
         p, first, last = np.arange(len(solution)), (i + (change == moves.REVERSE))[:, None], j[:, None]
         out[:] = solution[np.where((first <= p) & (p <= last), first + last - p, p)]

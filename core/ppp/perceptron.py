@@ -296,7 +296,8 @@ def _generate(spec: str, seed: int) -> PerceptronInstance:
     """Return the instance of a size m-n or m-n:seed=INTEGER; the text's seed takes precedence."""
     size = _SPEC.fullmatch(spec)
     assert size is not None
-    return generate(int(size[1]), int(size[2]), seed if size[3] is None else int(size[3]))
+    chosen = seed if size[3] is None else int(size[3])
+    return generate(int(size[1]), int(size[2]), chosen)
 
 
 def _missing(spec: str, data: str | os.PathLike | None) -> InstanceError:

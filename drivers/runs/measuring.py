@@ -79,7 +79,8 @@ class MeasuringRule:
     @classmethod
     def of(cls, unit: WorkUnit, budget_s: float) -> MeasuringRule:
         """Return the rule for a workload: repetitions of whole runs, and of a small budget, may be shorter."""
-        return cls(budget_s, shortest_s=min(1.0 if unit.option else 0.3, max(LEAST_S, budget_s / cls.fewest)))
+        usual_s = 1.0 if unit.option else 0.3
+        return cls(budget_s, shortest_s=min(usual_s, max(LEAST_S, budget_s / cls.fewest)))
 
     def is_enough(self, seconds: Sequence[float]) -> bool:
         """Return True if a rate with these repetitions needs no further one."""

@@ -174,7 +174,8 @@ class MoveSequence:
     def listed(self, indices: np.ndarray, solution: np.ndarray) -> np.ndarray:
         """Return the moves (i, j, k) of neighbours of a solution: (count, 3) int32."""
         encoding, rows = self.problem.encoding, [np.empty((0, 3), np.int32)]
-        for run in np.split(indices, np.flatnonzero(np.diff(indices) != 1) + 1) if len(indices) else []:
+        runs = np.split(indices, np.flatnonzero(np.diff(indices) != 1) + 1) if len(indices) else []
+        for run in runs:
             rows.append(self.neighbourhood.listed(int(run[0]), int(run[-1]) + 1, encoding, solution))
         return np.concatenate(rows)
 
