@@ -32,11 +32,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # A test's result must not depend on chance, on earlier failures, or on the load of the machine.
 hypothesis.settings.register_profile(
-    "same",
-    derandomize=True,
-    database=None,
-    deadline=None,
-    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+    "same", derandomize=True, database=None, deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.register_profile("new", hypothesis.settings.get_profile("same"), derandomize=False, print_blob=True)
 EXAMPLES = os.environ.get("ONEKERNEL_EXAMPLES", "same")

@@ -85,10 +85,6 @@ def test_the_recipe_for_spack_has_the_projects_requirements(monkeypatch):
     assert not named
 
 
-def test_the_cited_version_is_the_projects():
-    assert f"\nversion: {VERSION}\n" in (ROOT / "CITATION.cff").read_text()
-
-
 def test_no_recipe_names_a_host_and_hooks_download_nothing():
     files = [path for path in (ROOT / "packaging").rglob("*") if path.is_file() and "__pycache__" not in path.parts]
     hooks = ROOT / ".pre-commit-config.yaml"

@@ -37,12 +37,7 @@ def test_the_wheel_holds_the_packages_with_their_data_the_command_and_nothing_el
     with zipfile.ZipFile(wheel) as packed:
         names = {name for name in packed.namelist() if ".dist-info/" not in name}
         (entries,) = (name for name in packed.namelist() if name.endswith("entry_points.txt"))
-        assert packed.read(entries).decode().split() == [
-            "[console_scripts]",
-            "onekernel",
-            "=",
-            "drivers.console:main",
-        ]
+        assert packed.read(entries).decode().split() == ["[console_scripts]", "onekernel", "=", "drivers.console:main"]
     assert names == kept
     assert {
         "reports/pages/templates/compare.md.j2",

@@ -134,40 +134,7 @@ def test_shared_tables_are_copied_and_read_from_shared_memory(compiled):
     assert "ld.shared" in after and "ld.global" not in after
 
 
-@pytest.mark.slow
-def test_the_published_mapping_reads_its_matrices_by_the_read_only_path_if_asked(compiled):
-    """This path replaces the paper's textures. A walk's state changes, so it is not read this way."""
-    gpu = FakeCuda()
-    SEARCHES["tabu published"](gpu)
-    SEARCHES["tabu published in global memory"](gpu)
-    readonly, plain = (compiled(program) for program in gpu.programs if program.kernel.name == "write_fitness")
-    assert "ld.global." in readonly.replace("ld.global.nc.", "")
-    assert "ld.global.nc." in readonly and "ld.global.nc." not in plain
-
-
 # --- words of the dialect of CUDA C++ ---
-
-
-@pytest.mark.parametrize("name", ["i32", "u32", "i64", "u64"])
-def test_words_of_integers_are_instructions_of_their_width(name):
-    text = ptx("nvrtc", kernels.counts.specialise({}, 32, {"T": BY_NAME[name]}))
-    bits, sign = name[1:], "s" if name[0] == "i" else "u"
-    assert set(re.findall(r"(?:popc|clz|mul\.hi)\.\w+", text)) == {
-        f"popc.b{bits}",
-        f"clz.b{bits}",
-        f"mul.hi.{sign}{bits}",
-    }
-
-
-@pytest.mark.parametrize("name", ["i32", "u32", "i64", "u64"])
-def test_atomics_are_instructions_in_their_memory(compiled, name):
-    gpu = FakeCuda()
-    CASES[f"atomics of {name}"](gpu, 32)
-    bits, kind = name[1:], ("s" if name[0] == "i" else "u") + name[1:]
-    expected = {f"min.{kind}", f"max.{kind}", f"cas.b{bits}", f"add.u{bits}", "add.u32"}
-    text = compiled(gpu.programs[0]).replace("add.s32", "add.u32")
-    for place in ("global", "shared"):
-        assert set(re.findall(rf"\batom\.{place}\.(\w+\.\w+)", text)) == expected
 
 
 def test_floats_of_32_bits_use_no_64_and_constants_are_exact():

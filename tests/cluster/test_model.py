@@ -113,8 +113,3 @@ def test_neighbours_are_shared_and_a_word_is_reduced_in_every_iteration(ranks):
 
 def test_one_rank_has_all_the_work_and_nobody_to_talk_to():
     assert iteration_s(1000, SPEED, HOSTS, 1) == pytest.approx(1e-3)
-
-
-def test_communication_eats_the_gain_at_last():
-    times = [iteration_s(1000, SPEED, HOSTS, 1 << k) for k in range(12)]
-    assert 0 < times.index(min(times)) < len(times) - 1

@@ -49,13 +49,7 @@ SHARED = [
 ]
 """The same for options that one place reads for all drivers."""
 
-TABLES = [
-    ("lcs", ""),
-    ("heldkarp", ""),
-    ("heldkarp", "--k 3"),
-    ("knapsack", ""),
-    ("knapsack", "--method core"),
-]
+TABLES = [("lcs", ""), ("heldkarp", ""), ("heldkarp", "--k 3"), ("knapsack", ""), ("knapsack", "--method core")]
 NO_STATE = "--checkpoint: dynamic programming has none, since it takes seconds; expected no --checkpoint"
 
 WRONG = {
@@ -81,13 +75,8 @@ WRONG = {
         ("--seconds 1 --record r.jsonl --repeats 2", "--record with --seconds"),
         ("--instance matrix.tsp --data-memory image --backend cpu", "image"),
     ],
-    "ppp": [
-        ("--instance 0-0", "0-0"),
-        ("--peers", "--peers: found no reference solver for ppp"),
-    ],
-    "weierstrass": [
-        ("--instance 0", "weierstrass:0"),
-    ],
+    "ppp": [("--instance 0-0", "0-0"), ("--peers", "--peers: found no reference solver for ppp")],
+    "weierstrass": [("--instance 0", "weierstrass:0")],
     "exact": [
         ("--instance uniform:21:seed=1 --verify", "--verify: found 21 cities"),
         ("--instance uniform:8:seed=1 --matrix matrix.txt", "--matrix and --instance"),
@@ -104,9 +93,7 @@ WRONG = {
         ("--packed", "--packed changes nothing here: expected with --mapping published"),
         ("--no-trace --output common.txt", "--output needs --trace"),
     ],
-    "knapsack": [
-        ("--nodes 5", "--nodes changes nothing here"),
-    ],
+    "knapsack": [("--nodes 5", "--nodes changes nothing here")],
 }
 
 PUBLISHED = "--mapping published"
@@ -177,11 +164,7 @@ OTHERS = [
     ("reproduce", "made-up.toml --table 9 --out new", "--table 9: expected one of 1 in made-up"),
     ("reproduce", "made-up.toml --table 1 --figure 1 --out new", "--figure: not allowed with argument --table"),
     ("reproduce", "made-up.toml --row x=y --out new", "--row x: expected a row of the chosen exhibits: uniform:8"),
-    (
-        "reproduce",
-        "made-up.toml --row 1 --out new",
-        "--row: expected KEY=VALUE, found '1'",
-    ),
+    ("reproduce", "made-up.toml --row 1 --out new", "--row: expected KEY=VALUE, found '1'"),
     (
         "reproduce",
         "made-up.toml --backends cpus --out new",

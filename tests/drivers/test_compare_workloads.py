@@ -46,16 +46,6 @@ def test_a_workload_is_compared_by_one_command(name, tmp_path, capsys):
     assert f"[{len(runs)}/{len(runs)}]" in said.out
 
 
-@pytest.mark.slow
-def test_rates_are_measured_by_one_command(tmp_path, capsys):
-    words = ["ihc", *SMALL["ihc"].split(), "--backends", "cpu", "threads", "--ranks", "--no-peers", "--busy"]
-    assert main([*words, "--measure", "0", "--out", str(tmp_path)]) == 0
-    core, threads = (run for run in load(tmp_path / "compare-ihc.jsonl") if run.workload == "ihc")
-    assert [len(turn) for turn in core.turns()] == [6, 6] and [len(turn) for turn in threads.turns()] == [6]
-    assert core.hash == threads.hash and core.work_unit == "climbs"
-    assert len(capsys.readouterr().out.splitlines()) <= 25
-
-
 def test_output_is_there_as_it_is_made(tmp_path, environment):
     """Without a terminal the running case's line is readable."""
     work = ["--instance", "uniform:8:seed=1", "--climbers", "4", "--repeats", "1000000"]

@@ -144,18 +144,6 @@ def test_an_instance_by_default_asks_for_nothing_else(parity):
 
 
 @pytest.mark.slow
-def test_the_program_compares_devices_and_ranks(parity, tmp_path, monkeypatch):
-    monkeypatch.setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
-    monkeypatch.setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
-    words = ("compare", "--n", 10, "--backends", "cpu", "threads", "--ranks", 2, "--repeats", 1, "--iterations", 20)
-    assert run(parity, *words, "--oversubscribe", "--out", "out") == 0
-    records = load("out/compare-parity.jsonl")
-    assert {(record.backend, record.ranks) for record in records} == {("cpu", 1), ("threads", 1), ("cpu", 2)}
-    assert len({record.hash for record in records}) == 1
-    assert "parity:10" in (tmp_path / "out/compare-parity.md").read_text(encoding="utf-8")
-
-
-@pytest.mark.slow
 def test_ranks_do_the_same_work_for_a_problem_already_made(parity, mpirun, tmp_path, capsys):
     words = ("--iterations", 30, "--backend", "cpu")
     assert run(parity(12), *words) == 0

@@ -7,13 +7,11 @@ from types import SimpleNamespace
 import pytest
 
 from core.errors import UserError
-from drivers.compare import main
 from drivers.experiments.case import Case
 from drivers.experiments.configurations import Configuration
 from drivers.experiments.executors.local import LocalExecutor
 from drivers.experiments.run import PlanRun
 from drivers.workload.registry import get_workload
-from reports.records.files import load
 from tests.drivers.made_up_runs import device
 
 BOTH = [device("cpu"), device("threads")]
@@ -120,17 +118,6 @@ def test_a_damaged_file_of_records_is_one_error_with_its_line_and_starts_nothing
     with pytest.raises(UserError, match=r"compare-ihc\.jsonl:2: "):
         compare("--ranks", devices=BOTH, started=started)
     assert started == [] and not (tmp_path / "compare-ihc.md").exists()
-
-
-@pytest.mark.slow
-def test_a_run_with_fewer_repetitions_than_asked_for_is_completed(tmp_path):
-    arguments = ["ihc", "--instance", "uniform:8:seed=1", "--climbers", "4", "--backends", "cpu", "--ranks"]
-    assert main([*arguments, "--repeats", "2", "--out", str(tmp_path)]) == 0
-    two, _ = load(tmp_path / "compare-ihc.jsonl")
-    assert main([*arguments, "--repeats", "3", "--out", str(tmp_path)]) == 0
-    three, _ = load(tmp_path / "compare-ihc.jsonl")  # behind it is the best one-core algorithm
-    assert three.repetitions[:2] == two.repetitions
-    assert len(three.repetitions) == 3
 
 
 def case_of(tmp_path, *arguments, seeds=(0,)):

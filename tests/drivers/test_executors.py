@@ -221,11 +221,7 @@ def test_slurm_is_asked_for_an_array_of_equal_cases_and_says_which_job_it_ended(
     asked = [{line.removeprefix("#SBATCH --") for line in script.splitlines()} for script in scripts]
     assert all({"partition=fast", "time=90"} <= one for one in asked)
     options = {tuple(sorted(line for line in one if line.startswith(("array", "cpus", "gpus")))) for one in asked}
-    assert options == {
-        ("array=0-1%2", "cpus-per-task=1"),
-        ("cpus-per-task=1", "gpus-per-node=1"),
-        ("cpus-per-task=2",),
-    }
+    assert options == {("array=0-1%2", "cpus-per-task=1"), ("cpus-per-task=1", "gpus-per-node=1"), ("cpus-per-task=2",)}
 
 
 @pytest.mark.parametrize("words", ["no partition x", ""])

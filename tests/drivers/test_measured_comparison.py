@@ -53,13 +53,6 @@ def test_one_core_runs_first_and_again_at_the_end(compare, tmp_path, capsys):
     assert core.environment["host"]
 
 
-def test_a_recorded_comparison_is_shown_again_without_a_run(compare, capsys):
-    compare()
-    first = capsys.readouterr().out.splitlines()[-12:]
-    assert compare() == (0, [])
-    assert capsys.readouterr().out.splitlines()[-12:] == first
-
-
 @pytest.mark.parametrize(
     ("slow", "again"), [(2, [("threads", 2), ("cpu", 3)]), (None, [])], ids=["a drift", "no drift"]
 )

@@ -7,7 +7,6 @@ import pytest
 from drivers.runs.measuring import MOST_AMOUNT, FixedAmount, MeasuringRule, RateMeasurement, Work
 from drivers.workload.run_time import WorkUnit
 from reports.records.schema import Repetition
-from reports.statistics.medians import median_interval
 
 CLIMBS, RUNS = WorkUnit("climbs", 2000, option="climbers"), WorkUnit()
 
@@ -127,16 +126,3 @@ def test_short_repetitions_of_a_smaller_budget_are_not_continued():
     rate = RateMeasurement(MeasuringRule(), CLIMBS)
     assert rate.resume(recorded(0.9, 0.17, 0.17, 0.18)) == "" and rate.add(9.0) == "proof"
     assert rate.turn == 1 and rate.add(0.17) == "trial"
-
-
-@pytest.mark.parametrize(("count", "place"), [(6, 1), (8, 1), (9, 2), (12, 3), (15, 4), (20, 6), (30, 10)])
-def test_the_interval_of_a_median_is_between_the_known_order_statistics(count, place):
-    """Places from tables of the sign test."""
-    found = median_interval(random.Random(1).sample(range(1, count + 1), count))
-    assert (found.low, found.high) == (place, count + 1 - place)
-
-
-def test_fewer_than_six_values_have_no_interval():
-    assert median_interval([3.0, 1.0, 2.0, 4.0, 5.0]).low is None
-    with pytest.raises(ValueError, match="no repetitions"):
-        median_interval([])

@@ -28,8 +28,7 @@ def alone(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    ("ranks", "names"),
-    [*ONE_OF_A_KIND.items(), *(pytest.param(size, tuple(WORK), marks=slow) for size in (2, 3))],
+    ("ranks", "names"), [*ONE_OF_A_KIND.items(), *(pytest.param(size, tuple(WORK), marks=slow) for size in (2, 3))]
 )
 def test_ranks_find_what_one_process_finds(ranks, names, alone, mpirun, tmp_path):
     done = mpirun(ranks, Path(on_ranks.__file__), tmp_path, *names)

@@ -13,12 +13,7 @@ from core.local_search.algorithms import ALGORITHMS
 from drivers.cli.exit_codes import run_driver
 from drivers.cli.progress import progress_bar
 from drivers.ihc import ClimbOptions
-from drivers.options.declaration import (
-    OptionEffect,
-    Options,
-    option_flag,
-    options_for_rank,
-)
+from drivers.options.declaration import OptionEffect, Options, option_flag, options_for_rank
 from drivers.options.local_search import Execution, SearchOptions
 from drivers.options.output_files import OutputFile
 from drivers.options.values import OUTPUT_FILE, seeds
@@ -107,17 +102,6 @@ def test_an_unexpected_error_reaches_the_hook_that_ends_the_other_ranks(monkeypa
     monkeypatch.setattr(sys, "excepthook", lambda kind, error, trace: seen.append((kind, str(error))))
     run_driver(lambda argv: [][0], [])
     assert seen == [(IndexError, "list index out of range")]
-
-
-def test_a_bar_that_is_asked_for_counts_on_standard_error(capsys):
-    pytest.importorskip("rich", reason="rich is not installed")
-    with progress_bar("climbing", wanted=True) as bar:
-        bar(1, 3, "")
-        bar(3, 3, "length [9]")
-    shown = capsys.readouterr()
-    assert "climbing" in shown.err
-    assert shown.err.rindex("length [9]") > shown.err.rindex("3/3")
-    assert shown.out == ""
 
 
 def test_a_bar_that_is_asked_for_without_rich_is_a_users_mistake(monkeypatch):

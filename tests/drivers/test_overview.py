@@ -5,10 +5,8 @@ import pytest
 from core.errors import UserError
 from drivers.overview import main
 from drivers.workload.registry import NAMES, get_workload
-from reports.rates import BEST_CORE
-from reports.records.files import load, merge
+from reports.records.files import load
 from tests.drivers.made_up_runs import device, made_up_suite
-from tests.drivers.test_compare_workloads import SMALL
 
 LCS = [("lcs", "cpu", 1), ("lcs", "threads", 1), ("lcs", "cpu", 1)]
 IHC = [("ihc", "cpu", 1), ("ihc", "threads", 1), ("ihc", "cpu", 1), ("tsp", "cpu", 1)]
@@ -96,13 +94,6 @@ def test_an_instance_that_cannot_be_loaded_costs_its_workload_alone(overview, mo
     assert "error: lcs: random:150000" in err
 
 
-def test_one_core_is_measured_before_and_after_the_others(overview, tmp_path):
-    code, started = overview("--workloads", "lcs")
-    assert (code, started) == (0, LCS)
-    turns = [[len(turn) for turn in record.turns()] for record in merge(load(tmp_path / "overview.jsonl"))]
-    assert turns == [[6, 6], [6]]
-
-
 def test_without_a_choice_every_workload_is_shown(tmp_path, capsys):
     started = []
     with made_up_suite(device("cpu"), started=started, command=lambda case: ["false"]):
@@ -113,27 +104,3 @@ def test_without_a_choice_every_workload_is_shown(tmp_path, capsys):
     commands = [line for line in capsys.readouterr().out.splitlines() if not line.startswith("#")]
     assert [line.split()[2] for line in commands] == [f"drivers.{name}" for name in NAMES]
     assert not (tmp_path / "new").exists()
-
-
-@pytest.mark.slow
-def test_overview_end_to_end(tmp_path, monkeypatch):
-    for name in ("ihc", "knapsack"):
-        monkeypatch.setattr(get_workload(name), "standard", tuple(SMALL[name].split()))
-    places = ["--backends", "cpu", "threads", "--ranks", "2", "--oversubscribe"]
-    assert (
-        main(["--workloads", "ihc", "knapsack", *places, "--busy", "--seconds-each", "0", "--out", str(tmp_path)]) == 0
-    )
-    records = load(tmp_path / "overview.jsonl")
-    assert {(record.workload, record.backend, record.ranks) for record in records} == {
-        (name, backend, ranks)
-        for name in ("ihc", "knapsack")
-        for backend, ranks in (("cpu", 1), ("threads", 1), ("cpu", 2))
-    } | {("tsp", "cpu", 1)}
-    assert all(record.verified for record in records)
-    best = [record for record in merge(records) if BEST_CORE in record.details]
-    assert [record.details[BEST_CORE] for record in best] == [
-        ["ihc", "iterated 3-opt"],
-        ["knapsack", "an expanding core"],
-    ]
-    climbs = next(record for record in records if record.workload == "ihc")
-    assert best[0].best_cost <= climbs.best_cost and best[0].parameters["target"] == climbs.best_cost

@@ -253,13 +253,6 @@ def test_solvers_are_run_with_as_many_cities_as_they_take():
     assert tours.FAST_TSP.refuses(SimpleNamespace(n=100_000)) == "100,000 cities, expected 3 to 5,000"
 
 
-def test_what_programs_read_is_the_instance(tmp_path):
-    tours.write_full_matrix(instance(6), tmp_path, "six")
-    assert tsplib.load(tmp_path / "six.tsp").sha256 == instance(6).sha256
-    tours.write_full_matrix(one_way_ring(), tmp_path, "ring")
-    assert "TYPE: ATSP\nDIMENSION: 4\n" in (tmp_path / "ring.tsp").read_text()
-
-
 # --- environments of packages ---
 
 

@@ -69,7 +69,6 @@ CASES = {
     },
     # calls that do not fit
     "ok.TabuSearch(tenur=1)": r"tenur=1 \(did you mean tenure\?\): found no such option of TabuSearch",
-    "ok.Qap(instnce='tai12a')": r"instnce='tai12a' \(did you mean instance\?\): found no such option of Qap",
     "ok.check(q, backends=['cpu'])": r"backends=\['cpu'\] \(did you mean backend\?\): found no such option of check",
     "ok.Seconds()": r"Seconds\(\): missing a required argument: 'seconds': expected seconds",
     "ok.Permutation(3, 4)": r"Permutation\(\): too many positional arguments: expected n",
@@ -80,7 +79,6 @@ CASES = {
     "ok.minimize(q, patience=5)": r"patience=5: expected stop=ok.NoImprovement\(...\)",
     "ok.minimize(q, level='solution', **small)": r"level='solution': expected execution=ok.Execution\(level=...\)",
     "ok.minimize(q, resume=True, **small)": r"resume=True: expected checkpoint=ok.CheckpointFile\(..., resume=True\)",
-    "ok.Execution(levle='solution')": r"levle='solution' \(did you mean level\?\): found no such option of Execution",
     "ok.minimize(q, plot='a.svg', **small)": "plot='a.svg': expected history=True and `plot` of the result",
     "ok.minimize(q, seed=1, seeds=[1, 2], **small)": "seed=1 and seeds: expected one of them",
     # start solutions, and seeds in processes

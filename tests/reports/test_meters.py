@@ -236,12 +236,7 @@ def test_another_gpu_than_the_one_that_ran_is_not_read(tmp_path):
 
 @pytest.mark.parametrize(
     ("visible", "index", "asked"),
-    [
-        ("", "1", 1),
-        ("3, 1", "0", 3),
-        ("GPU-5d6e,2", "0", "GPU-5d6e"),
-        ("3", "GPU-77", "GPU-77"),
-    ],
+    [("", "1", 1), ("3, 1", "0", 3), ("GPU-5d6e,2", "0", "GPU-5d6e"), ("3", "GPU-77", "GPU-77")],
 )
 def test_a_gpu_has_the_number_that_cuda_gave_it(tmp_path, monkeypatch, visible, index, asked):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)

@@ -122,6 +122,13 @@ def test_every_series_of_a_paper_is_used(name):
     assert (FOLDER / f"{name}.toml").read_text(encoding="utf-8").count("[series.") == len(used)
 
 
+@pytest.mark.parametrize("name", ["luong2013", "xavier2022"])
+def test_scales_run_the_columns_of_checks_so_that_a_page_has_a_verdict_or_a_reason(name):
+    for exhibit in load(name).exhibits:
+        checked = {key for check in exhibit.checks for key in (check.column, check.than) if key}
+        assert all(checked <= {*scale.columns} for scale in exhibit.scales.values() if scale.columns), exhibit.name
+
+
 @pytest.mark.parametrize("name", names())
 def test_a_paper_runs_options_of_its_drivers(name):
     from drivers.workload.registry import get_workload

@@ -79,11 +79,7 @@ def test_a_busy_host_is_named_once_at_the_top(make_measured, tmp_path):
 
 def test_the_summary_has_a_verdict_and_numbers_for_each_exhibit(make_measured):
     assert pages.summary(PAPER, hills(make_measured)) == [
-        (
-            "Table 1, figure 1: hill climbing, seconds for 100,000 climbers",
-            "holds",
-            "×4.00 for small to ×40.0",
-        ),
+        ("Table 1, figure 1: hill climbing, seconds for 100,000 climbers", "holds", "×4.00 for small to ×40.0"),
         ("Table 2: lengths", "cannot be tested here", ""),
     ]
 

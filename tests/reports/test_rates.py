@@ -208,10 +208,7 @@ def test_a_busy_host_is_said_once_at_the_top(make_measured, others, said):
             "cuda is 100 times as fast as one core, and 50.0 times as fast as all cores.",
         ),
         ([{}, {"ranks": 2, "time": 0.999}], "2 ranks are not surely faster than one core."),
-        (
-            [{"backend": "cuda"}],
-            "cuda is the fastest: 8,000 climbs/s. There is no run on one core to compare with.",
-        ),
+        ([{"backend": "cuda"}], "cuda is the fastest: 8,000 climbs/s. There is no run on one core to compare with."),
         (
             [{"backend": "cuda", "details": {"simulated": True}}],
             "All runs are simulated, so no rate is that of a device.",

@@ -120,9 +120,3 @@ def test_the_best_algorithm_of_one_core_runs_in_every_row(published):
     exhibit = exhibit_of(published, "A")
     tree = exhibit.column("tree")
     assert published.series[tree.series].kinds == ("core",) and not tree.rows
-
-
-def test_scales_run_the_columns_of_checks_so_that_a_page_has_a_verdict_or_a_reason(published):
-    for exhibit in published.exhibits:
-        checked = {key for check in exhibit.checks for key in (check.column, check.than) if key}
-        assert all(checked <= {*scale.columns} for scale in exhibit.scales.values() if scale.columns), exhibit.name

@@ -1,7 +1,6 @@
 """Moves of three edges as local search of ants: local optima by a plain check, one trajectory everywhere."""
 
 import numpy as np
-import pytest
 
 from backends.python import PythonBackend
 from cluster import Solo
@@ -70,10 +69,3 @@ def test_same_tours_on_every_backend_team_size_and_order_of_lanes(backend, cpu, 
 def test_same_tours_on_several_ranks(cpu):
     expected = run_colony(cpu, 60, 4, ants=5)
     assert on_ranks(3, lambda ranks: run_colony(cpu, 60, 4, ranks=ranks, ants=5)) == [expected] * 3
-
-
-@pytest.mark.slow
-def test_simulator_of_cuda_makes_the_same_tours(cpu, simulated):
-    program = "from tests.core.ant_colony.test_three_opt import run_colony\n"
-    program += "print([run_colony(backend, 7, 1, lanes=lanes, ants=1) for lanes in (3, 32)])"
-    assert simulated(program) == str([run_colony(cpu, 7, 1, ants=1)] * 2)

@@ -12,8 +12,9 @@ import pytest
 import backends
 from backends.python import PythonBackend
 from cluster import Solo
+from cluster.mpi.proxies import Rehearsal
 from core import tours as tsp
-from core.ant_colony import STRATEGIES, AntColony, Settings
+from core.ant_colony import AntColony, Settings
 from core.ant_colony.kernels import ants as ants_kernels
 from core.ant_colony.kernels.ants import Ant, ColonyProgress
 from core.ant_colony.kernels.roulette import COLUMNS, ChoiceWeights
@@ -22,6 +23,7 @@ from core.lang.named_arrays import size_of
 from core.run.stop import Iterations
 from tests.core.ant_colony.reference import Colonies, construct, draws
 from tests.core.hill_climbing.near_climbs import climbed, near_lists
+from tests.thread_ranks import on_ranks, twin
 
 ROOT = Path(__file__).parents[3]
 SEED = 2**63 + 2**33 + 77
@@ -248,7 +250,6 @@ SHARED = {
     "a tiny best": ("fine-deposit", LEAST, 2, {**MMAS, "ants": 3, "candidates": 3}),
 }
 FEW = ("few tours", "near cities", "an iteration's best", "islands")
-TINY = ("tiny", "a tiny best")
 
 
 def created(kind):
@@ -257,39 +258,6 @@ def created(kind):
 
         return wide()
     return backends.create(kind)
-
-
-PROGRAM = """
-import sys
-import backends
-from cluster import default_communicator
-from cluster.mpi.proxies import Rehearsal
-from core.ant_colony import AntColony, Settings, colony, launch_shape
-from core.run.stop import Iterations
-from tests.core.ant_colony.test_trajectories import SEED, SHARED, created, distances_of, result_of
-kinds, *titles = sys.argv[1:]
-kinds = kinds.split(",")
-ranks = default_communicator()
-kind = kinds[ranks.rank % len(kinds)]
-backend = created(kind)
-if kind == "cuda":
-    assert backend.device.driver == "simulated"
-    colony.UPDATE_LANES = launch_shape.UPDATE_LANES = 3  # every lane is a thread
-for title in titles:
-    strategy, name, iterations, changes = SHARED[title]
-    given = backend, Rehearsal(ranks), distances_of(name), Settings(**changes)
-    engine = AntColony(*given, strategy=strategy, seed=SEED)
-    engine.warm_up()
-    engine.run(Iterations(1), ranks=ranks)
-    all_found = ranks.gather(result_of(engine, iterations))
-    histories = ranks.gather(engine.run(Iterations(iterations), history=True).history)
-    if ranks.rank == 0:
-        assert all(one == all_found[0] for one in all_found), all_found
-        assert all(one == histories[0] for one in histories), histories
-        assert histories[0][-1][3] == all_found[0][0]
-        print(title, all_found[0], sep=";", flush=True)
-backend.close()
-"""
 
 
 @pytest.mark.parametrize(
@@ -301,55 +269,29 @@ backend.close()
         pytest.param("cpu,opencl,threads", 3, FEW, marks=pytest.mark.slow),
         pytest.param("wide", 2, FEW, marks=pytest.mark.slow),
         pytest.param("cpu,wide", 3, FEW, marks=pytest.mark.slow),
-        pytest.param("cuda", 2, TINY, marks=pytest.mark.long),
     ],
     ids=lambda value: "" if isinstance(value, tuple) else str(value),
 )
-def test_ranks_make_the_same_tours(kinds, ranks, titles, environment, mpirun, tmp_path):
+def test_ranks_make_the_same_tours(kinds, ranks, titles):
     """Ranks of all kinds of devices rehearse alone and then run. Wide ones have separate weights, others share them."""
-    if kinds == "cuda":
-        pytest.importorskip("numba_cuda", reason="numba-cuda is not installed")
-        environment["NUMBA_ENABLE_CUDASIM"] = "1"
-    else:
-        for kind in kinds.split(","):
-            try:
-                created(kind).close()
-            except backends.Unavailable as error:
-                pytest.skip(str(error))
-    program = tmp_path / "share.py"
-    program.write_text(PROGRAM)
-    done = mpirun(ranks, program, kinds, *titles)
-    assert done.returncode == 0, done.stderr
-    printed = dict(line.split(";", 1) for line in done.stdout.splitlines())
-    assert [*printed] == [*titles]
+    try:
+        devices = [twin(created(kind)) for kind in (ranks * kinds.split(","))[:ranks]]
+    except backends.Unavailable as error:
+        pytest.skip(str(error))
+
+    def act(communicator, title):
+        strategy, name, iterations, changes = SHARED[title]
+        given = devices[communicator.rank], Rehearsal(communicator), distances_of(name), Settings(**changes)
+        engine = AntColony(*given, strategy=strategy, seed=SEED)
+        engine.warm_up()
+        engine.run(Iterations(1), ranks=communicator)
+        return result_of(engine, iterations), engine.run(Iterations(iterations), history=True).history
+
     for title in titles:
         _, name, iterations, changes = SHARED[title]
-        assert printed[title] == str(expected(name, iterations, tuple(changes.items()))), title
-
-
-# --- a simulated GPU ---
-
-SIMULATED = [
-    ({"ants": 2}, {"strategy": "coarse", "team": (2, 2)}),
-    ({**MMAS, "ants": 2, "candidates": 3, "local_search": "2opt-near"}, {"strategy": "fine", "team": (4, 2)}),
-    ({"ants": 2}, {"strategy": "fine-deposit"}),
-    *(({"ants": 2, "alpha": 1.5}, {"strategy": strategy, **PUBLISHED}) for strategy in STRATEGIES),
-]
-IN_SIMULATOR = """
-from cluster import Solo
-from core.ant_colony import AntColony, Settings, colony, published, launch_shape
-from tests.core.ant_colony.test_trajectories import LEAST, SEED, SIMULATED, distances_of, result_of
-colony.UPDATE_LANES = launch_shape.UPDATE_LANES = 3  # every lane is a thread
-published.UPDATE_LANES = 20
-for changes, how in SIMULATED:
-    engine = AntColony(backend, Solo(), distances_of(LEAST), Settings(**changes), seed=SEED, **how)
-    engine.colonies[0].climbing_lanes, engine.colonies[0].lanes = 5, 3
-    print(result_of(engine, 2))
-"""
-
-
-@pytest.mark.slow
-def test_the_simulator_of_cuda_makes_the_same_tours(simulated):
-    assert simulated(IN_SIMULATOR).splitlines() == [
-        str(expected(LEAST, 2, tuple(changes.items()))) for changes, _ in SIMULATED
-    ]
+        right = expected(name, iterations, tuple(changes.items()))
+        made = on_ranks(ranks, lambda communicator: act(communicator, title))  # noqa: B023
+        assert [tours for tours, _ in made] == [right] * ranks, title
+        assert all(history == made[0][1] and history[-1][3] == right[0] for _, history in made), title
+    for device in devices:
+        device.close()

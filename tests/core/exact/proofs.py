@@ -1,24 +1,15 @@
-"""Distances and methods of exact searches that tests compare; as a program of a rank, the searches that ranks share.
-
-mpirun -n 3 python -m tests.core.exact.proofs
-"""
+"""Distances and methods of exact searches that tests compare, and the searches that ranks share."""
 
 import numpy as np
 
-from backends import create
-from cluster import Solo, default_communicator
+from cluster import Solo
 from core import tours as tsp
-from core.exact import ExactSearch, enumeration
+from core.exact import ExactSearch
 
 EDGES = {"bound": "edges", "mapping": "published"}
 WORKLIST = {"bound": "none", "mapping": "published"}
 PUBLISHED = (EDGES, {**EDGES, "unrolled": False}, WORKLIST, {**WORKLIST, "unrolled": False})
-SUITE = (
-    {"bound": "one-tree"},
-    {"bound": "edges"},
-    {"bound": "edges", "depth": 1},
-    {"bound": "none"},
-)
+SUITE = ({"bound": "one-tree"}, {"bound": "edges"}, {"bound": "edges", "depth": 1}, {"bound": "none"})
 METHODS = (*SUITE, *PUBLISHED)
 KINDS = ("uniform", "clustered", "grid", "equal", "zero", "any")
 
@@ -109,20 +100,3 @@ def check_shared_histories(ranks, backend):
         assert len(outcome.history) > 1
         histories = ranks.gather(outcome.history)
         assert ranks.rank > 0 or histories == [outcome.history] * ranks.size
-
-
-def main():
-    moved = []
-    plan = enumeration.plan_transfers
-    enumeration.plan_transfers = lambda every: moved.append(plan(every)) or moved[-1]
-    ranks = default_communicator()
-    backend = create("cpu")
-    for line in shared_proofs(ranks, backend):
-        if ranks.rank == 0:
-            print(line)
-    assert any(moved)
-    check_shared_histories(ranks, backend)
-
-
-if __name__ == "__main__":
-    main()

@@ -9,18 +9,20 @@ from core.errors import UserError
 from core.exact import ExactSearch, enumeration
 from core.exact.kernels.branch_and_bound import OpenNode, stack_room
 from core.exact.kernels.tour_search import BestTour
-from core.tours.small_tours import enumerate_tours, held_karp
+from core.tours.small_tours import enumerate_tours
 from tests.core.exact.proofs import (
     EDGES,
     KINDS,
     METHODS,
     WORKLIST,
     check_history,
+    check_shared_histories,
     distances_of,
     name_of,
     proved,
     shared_proofs,
 )
+from tests.thread_ranks import on_ranks, twin
 
 # The 15 instances of tables 5.1 and 5.2 of the thesis and the lengths printed there.
 THESIS = {
@@ -41,16 +43,6 @@ def test_the_length_and_the_count_of_full_search(cpu, few_on_the_device, kind):
             for method in METHODS:
                 if n > 4 or method == METHODS[0]:
                     assert proved(cpu, distances, **method) == (length, optimal_tours), (n, seed, method)
-
-
-@pytest.mark.parametrize("kind", ["uniform", "clustered", "grid", "any"])
-def test_the_length_of_dynamic_programming(cpu, kind):
-    for n in (11, 12, 13):
-        distances = distances_of(kind, n, n)
-        length = held_karp(distances)[0]
-        assert ExactSearch(cpu, Solo(), distances).run().length == length
-        if n < 13:
-            assert ExactSearch(cpu, Solo(), distances, bound="edges").run().length == length
 
 
 @pytest.mark.parametrize("method", METHODS, ids=name_of)
@@ -83,10 +75,12 @@ def test_the_published_mapping_on_instances_of_the_thesis(cpu, name, unrolled, s
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [2, 3, 7])
-def test_ranks_prove_the_same_and_lose_and_double_nothing(cpu, size, mpirun):
-    done = mpirun(size, "-m", "tests.core.exact.proofs")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == list(shared_proofs(Solo(), cpu))
+def test_ranks_prove_the_same_and_lose_and_double_nothing(cpu, size, monkeypatch):
+    moved, plan = [], enumeration.plan_transfers
+    monkeypatch.setattr(enumeration, "plan_transfers", lambda every: moved.append(plan(every)) or moved[-1])
+    proofs = on_ranks(size, lambda ranks: list(shared_proofs(ranks, twin(cpu))))
+    assert any(moved) and proofs == [list(shared_proofs(Solo(), cpu))] * size
+    on_ranks(size, lambda ranks: check_shared_histories(ranks, twin(cpu)))
 
 
 def test_the_shape_of_a_launch_does_not_matter(oracle):

@@ -125,11 +125,7 @@ def test_same_climbs_on_every_backend_and_team_size_in_either_order_of_lanes(bac
     ("name", "climbers", "length"),
     # Table 1 and the last sentences of section 5 of the paper: 100,000 climbs find the optimum of kroA100,
     # kroE100's tour is 0.07 % longer, and twice as many find its optimum too.
-    [
-        ("kroA100", 100_000, 21282),
-        ("kroE100", 100_000, 22084),
-        ("kroE100", 200_000, 22068),
-    ],
+    [("kroA100", 100_000, 21282), ("kroE100", 100_000, 22084), ("kroE100", 200_000, 22068)],
 )
 def test_quality_of_the_paper(shared_data, name, climbers, length):
     instance = tsp.load(name, str(shared_data))

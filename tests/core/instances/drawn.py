@@ -60,12 +60,7 @@ def tour_by_table(dice):
     return TspTour(tsp.TspInstance("drawn", distances=table)), lambda order: around(table, order)
 
 
-MAKES = {
-    "qap": assignment,
-    "ppp": perceptrons,
-    "tsp": tour,
-    "tsp by table": tour_by_table,
-}
+MAKES = {"qap": assignment, "ppp": perceptrons, "tsp": tour, "tsp by table": tour_by_table}
 
 
 def solutions(encoding):

@@ -6,17 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
-from core.lang import (
-    Array,
-    Generic,
-    NamedArray,
-    Row,
-    boolean,
-    bundle,
-    f32,
-    i8,
-    i32,
-)
+from core.lang import Array, Generic, NamedArray, Row, boolean, bundle, f32, i8, i32
 from core.lang.bundles import Rows
 from tests.core.lang import module_texts
 

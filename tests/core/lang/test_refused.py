@@ -143,13 +143,7 @@ SIGNATURES = {
     "recursion": (ENDLESS, "(n: i32)", "n = f(n)", 3, "f calls itself; write a loop"),
     "missing return": (NO_RESULT, "(n: i32)", "n = f(n)", 3, "return a value on every path"),
     "wrong element type": (ELEMENT, "(a: Array[u32])", "n = f(a)", 7, "argument a of f is Array[u16], not Array[u32]"),
-    "print of a bundle": (
-        BUNDLE,
-        "(a: Array[i32])",
-        "print('b', B(a, 1))",
-        8,
-        "the bundle B(...) instead of a number",
-    ),
+    "print of a bundle": (BUNDLE, "(a: Array[i32])", "print('b', B(a, 1))", 8, "the bundle B(...) instead of a number"),
     "another print": (
         OTHER_PRINT,
         "(n: i32)",

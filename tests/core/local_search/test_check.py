@@ -117,6 +117,9 @@ def test_what_is_no_move_for_one_evaluation_is_none_for_all():
     sequence = MoveSequence(check_costs(problem, 0), "2opt", 0, 64, 16, 6)
     trial = EvaluationCheck(sequence, InterpreterExecutor(problem, "2opt", "table"))
     trial.run(0)
+    i, j = sequence.point(0).moves[:, :2].T
+    is_none = (j == i + 1) | (j == i + problem.encoding.n - 1)  # these positions are adjacent in the tour
+    assert is_none.any() and sequence.point(0).claims.tolist() == is_none.tolist()
     sequence.point(0).claims[:] = 1 - sequence.point(0).claims
     with pytest.raises(local_search.WrongDelta, match=r"says NEVER \(no move\), cost says|though it says NEVER"):
         trial.run(0)

@@ -10,7 +10,6 @@ from cluster import Solo
 from core.local_search import Iterations, LocalSearch, NoImprovement, Seconds, Target, memory
 from core.local_search import history as module
 from tests.core.local_search.reference import random_start
-from tests.core.local_search.table import KEPT, ROWS, TOGETHER, cases, result_of, search
 from tests.core.local_search.test_against_the_reference import ALGORITHMS, PROBLEMS
 
 ITERATIONS = 60
@@ -110,11 +109,6 @@ def without_seconds(outcome):
 def test_the_history_has_every_improvement_of_the_plain_walk(cpu, name, names, algorithm):
     outcome = searching(cpu, name, names, algorithm, ONE_TEAM).run(Iterations(ITERATIONS))
     assert without_seconds(outcome) == plain_history(plain_walk(name, names, algorithm))
-
-
-@pytest.mark.parametrize("row", cases([KEPT, TOGETHER], [ROWS[1], *ROWS[3::6]]))
-def test_a_search_with_a_history_is_the_same_search(cpu, row):
-    assert result_of(search(cpu, Solo(), row, history=True)) == result_of(search(cpu, Solo(), row))
 
 
 @pytest.mark.parametrize("how", [{"select": "host"}, {"select": "host", "generate": "host"}, {"tune": True}], ids=str)

@@ -145,10 +145,7 @@ def test_neighbourhoods_that_do_not_fit_are_refused(cpu, problem, algorithm, nam
 
 @pytest.mark.parametrize(
     ("apply", "functions", "words"),
-    [
-        (racing, {}, "mine|lanes"),
-        (scored.exchange_blocks, {"value": scored.clashes}, "moved makes no custom moves"),
-    ],
+    [(racing, {}, "mine|lanes"), (scored.exchange_blocks, {"value": scored.clashes}, "moved makes no custom moves")],
 )
 def test_the_check_finds_changes_that_are_wrong(apply, functions, words):
     with pytest.raises(ProblemError, match=words):

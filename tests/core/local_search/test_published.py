@@ -113,8 +113,7 @@ EVALUATIONS = [("qap", "exchange2", "linear"), ("ppp", "flip2", "histogram"), ("
 
 
 @pytest.mark.parametrize(
-    ("problem", "name", "evaluation"),
-    [*EVALUATIONS, ("weierstrass", "crowns", "full"), ("colours", "assign", "delta")],
+    ("problem", "name", "evaluation"), [*EVALUATIONS, ("weierstrass", "crowns", "full"), ("colours", "assign", "delta")]
 )
 def test_neighbours_are_evaluated_as_the_paper_does(cpu, problem, name, evaluation):
     search = LocalSearch(cpu, Solo(), PROBLEMS[problem](), TabuSearch(), name, mapping="published")

@@ -125,14 +125,6 @@ def test_a_loop_on_the_host_is_the_same_search(row, cpu, monkeypatch):
     assert [result_of(search(cpu, Solo(), row, **how)) for how in HOSTS] == [expected] * 2
 
 
-@pytest.mark.parametrize("row", cases([KEPT], [WORDS]))
-def test_tuned_launches_are_the_same_search(python, row, cpu):
-    shapes = python.capabilities._replace(max_team_size=8)
-    tuned = search(python, Solo(), row, tune=lambda kernel, n, size: ShapeTuner(shapes, n, size, 2))
-    assert result_of(tuned) == result_of(search(cpu, Solo(), row))
-    assert tuned.launcher.shape.tuner.done
-
-
 def test_a_known_shape_is_the_one_that_runs(python, cpu, launches):
     def tune(kernel, n, size):
         return ShapeTuner(python.capabilities, n, size, known=TunedShape(LaunchShape(3, 5), 0.0))
@@ -153,23 +145,6 @@ def test_a_search_stops_where_it_is_told(cpu, counted_time):
 
 
 # --- the simulator of CUDA ---
-
-SHAPES = [(KEPT, (True, 4, 4, 1)), (WORDS, (False, 3, 2, 2))]
-
-
-def shaped(backend, row, shape):
-    one = search(backend, Solo(), row)
-    laid = one.launcher.shape
-    laid.in_one_team, laid.team_size, laid.step_size, laid.teams = shape
-    return result_of(one, local_search.Iterations(4))
-
-
-@pytest.mark.slow
-def test_the_simulator_of_cuda_searches_the_same(simulated, cpu):
-    program = "from tests.core.local_search.test_trajectories import SHAPES, shaped\n"
-    said = simulated(program + "print(*(shaped(backend, *one) for one in SHAPES), sep='\\n')")
-    expected = [result_of(search(cpu, Solo(), row), local_search.Iterations(4)) for row, _ in SHAPES]
-    assert said.splitlines() == [str(one) for one in expected]
 
 
 def test_the_table_covers_what_there_is():

@@ -81,10 +81,7 @@ def test_digest_covers_matrix_and_targets_but_not_the_name():
 
 def test_file_gives_matrix_and_targets(tmp_path):
     (tmp_path / "three.txt").write_text(TEXT.replace("\n", "\r\n"))
-    for instance in (
-        perceptron.load(str(tmp_path / "three.txt")),
-        perceptron.load("three.txt", tmp_path),
-    ):
+    for instance in (perceptron.load(str(tmp_path / "three.txt")), perceptron.load("three.txt", tmp_path)):
         assert (instance.name, instance.m, instance.n, instance.optimum) == ("three", 2, 3, None)
         assert instance.matrix.tolist() == [[1, -1, 1], [-1, -1, 1]]
         assert instance.targets.tolist() == [1, 3]

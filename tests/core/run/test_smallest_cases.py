@@ -1,6 +1,5 @@
 """The smallest instances of every workload on the reference interpreter, which raises for indices outside an array."""
 
-import functools
 import itertools
 
 import numpy as np
@@ -10,17 +9,11 @@ from backends.python import PythonBackend
 from cluster import Solo
 from core import local_search
 from core.ant_colony import STRATEGIES, AntColony, Settings
-from core.exact import ExactSearch
 from core.hill_climbing.search import HillClimbing
 from core.ppp.problem import Ppp
 from core.qap.problem import Qap
 from core.run.stop import Iterations
-from core.tables.held_karp.balas_simonetti import BalasSimonettiSearch
 from core.tables.held_karp.search import HeldKarp
-from core.tables.knapsack.branch_and_bound import KnapsackBranchAndBound
-from core.tables.knapsack.problem import Knapsack
-from core.tables.knapsack.search import KnapsackSearch
-from core.tables.lcs.search import LongestCommonSubsequence
 from core.tours import tour_length
 from core.tours.problem import TspTour
 from core.weierstrass.problem import Weierstrass
@@ -89,34 +82,6 @@ def test_held_and_karp_from_one_city_on(device, n, mapping, directed):
     assert outcome.transitions == search.work
 
 
-@pytest.mark.parametrize(("n", "k"), [(1, 2), (2, 2), (3, 14), (4, 2), (4, 3), (5, 14)])
-@some_lanes
-def test_restricted_tours_from_one_city_and_the_smallest_k_on(device, n, k):
-    distances = distances_of(n, directed=True)
-    search = warmed_up(BalasSimonettiSearch(device, Solo(), distances, k, np.arange(n)))
-    outcome = search.run()
-    assert outcome.length == tour_length(distances, outcome.tour) <= tour_length(distances, np.arange(n))
-    assert outcome.length == shortest(distances) or k < n
-    assert outcome.cells == search.work
-
-
-WAYS = [{"bound": bound} for bound in ("one-tree", "edges", "none")]
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 5])
-@pytest.mark.parametrize("way", WAYS, ids=lambda way: " ".join(way.values()))
-@some_lanes
-def test_exact_search_from_one_city_on(device, n, way):
-    distances = distances_of(n)
-    search = warmed_up(ExactSearch(device, Solo(), distances, count=True, **way))
-    outcome = search.run()
-    lengths = [tour_length(distances, np.array(tour)) for tour in tours_of(n)]
-    assert outcome.length == min(lengths) == tour_length(distances, outcome.tour)
-    assert outcome.optimal_tours == max(1, lengths.count(min(lengths)) // (2 if n > 2 else 1))
-    if search.method is not None and way["bound"] == "none":
-        assert search.work == outcome.nodes.sum()
-
-
 @pytest.mark.parametrize(
     ("n", "settings", "mapping"),
     [
@@ -183,38 +148,5 @@ def test_one_walk_through_the_smallest_solutions(least, algorithm):
 
 # --- knapsack ---
 
-ITEMS = ([(7, 6), (7, 9), (7, 8)], [(0, 0)], [(3, 2), (9, 9)], [(5, 0), (2, 1), (1, 1)])
-
-
-@pytest.mark.parametrize("mapping", ["native", "published", "bound"])
-@pytest.mark.parametrize("capacity", [0, 1, 5])
-@pytest.mark.parametrize("items", ITEMS, ids=str)
-@some_lanes
-def test_knapsacks_of_no_item_and_few(device, items, capacity, mapping):
-    values, weights = zip(*items, strict=True)
-    instance = Knapsack("least", np.array(weights), np.array(values), capacity)
-    make = KnapsackBranchAndBound if mapping == "bound" else functools.partial(KnapsackSearch, mapping=mapping)
-    search = warmed_up(make(device, Solo(), instance))
-    for _ in range(2):
-        outcome = search.run()
-        selections = [np.array(chosen, bool) for chosen in itertools.product((0, 1), repeat=len(items))]
-        scores = [instance.weight_and_value(chosen) for chosen in selections]
-        assert outcome.value == max(value for weight, value in scores if weight <= capacity)
-        assert instance.weight_and_value(outcome.chosen) == (outcome.weight, outcome.value)
-        assert outcome.weight <= capacity
-
 
 # --- strings ---
-
-
-@pytest.mark.parametrize("mapping", ["native", "published"])
-@pytest.mark.parametrize(("a", "b"), list(itertools.product([b"", b"a", b"ab"], repeat=2)), ids=str)
-@some_lanes
-def test_strings_of_no_letter_and_few(device, a, b, mapping):
-    strings = (np.frombuffer(one, np.uint8) for one in (a, b))
-    search = LongestCommonSubsequence(device, Solo(), *strings, mapping=mapping)
-    outcome = search.run()
-    pieces = [{bytes(piece) for r in range(3) for piece in itertools.combinations(one, r)} for one in (a, b)]
-    assert outcome.length == max(map(len, pieces[0] & pieces[1])) == search.run(trace=False).length
-    assert bytes(a[i] for i, _ in outcome.pairs) == bytes(b[j] for _, j in outcome.pairs)
-    assert search.work == len(a) * len(b)

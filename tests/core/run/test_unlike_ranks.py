@@ -1,46 +1,48 @@
-"""Climbers, walks and subtrees over ranks of any number and speed: the same outcome, and less for the slow ones."""
+"""Walks over ranks of any speed: the same outcome, and fewer walks for slow ranks."""
 
-import json
+import time
+from dataclasses import astuple
 
 import pytest
 
+from backends.cpu.single_core import CpuBackend
 from cluster import Solo
-from tests.core.run import unlike_ranks
+from cluster.mpi.proxies import Rehearsal
+from core.local_search import Iterations, LocalSearch, TabuSearch
+from core.qap.problem import Qap
+from tests.thread_ranks import on_ranks
 
-MUCH = "climbers=800,walks=20,subtrees=11"
-LITTLE = "climbers=2,walks=3,subtrees=8"
-
-
-def run(mpirun, works, times):
-    """Do work on ranks slowed down by these factors; compare outcomes, return each rank's share."""
-    done = mpirun(len(times.split()), unlike_ranks.__file__, works, *times.split())
-    assert done.returncode == 0, done.stderr
-    shares_of = {}
-    for kind, count, outcome, shares, (steps, expected_steps) in map(json.loads, done.stdout.splitlines()):
-        alone, everything, _ = unlike_ranks.KINDS[kind](unlike_ranks.SlowBackend(1), Solo(), count)
-        assert outcome == json.loads(json.dumps(alone)), kind
-        assert steps == expected_steps  # of the bar, which the first rank shows
-        # The number of pruned nodes depends on the time of the incumbent.
-        assert kind == "subtrees" or sum(shares) == everything == count
-        shares_of[kind] = shares
-    return shares_of
+WALKS = 20
 
 
-@pytest.mark.parametrize("times", ["1 20", pytest.param("1 1 1", marks=pytest.mark.slow)])
-def test_a_slow_rank_gets_less_and_ranks_that_are_alike_get_as_much(mpirun, times):
-    shares = run(mpirun, MUCH, times)
-    for kind in ("climbers", "walks"):
-        first, *others = shares[kind]
-        assert others[0] < first / 2 if times == "1 20" else max(shares[kind]) - min(shares[kind]) <= 1
+class SlowBackend(CpuBackend):
+    """A core slowed down by a factor, which its name contains; equal factors mean devices of one kind."""
+
+    def __init__(self, times):
+        device = CpuBackend.devices()[0]
+        super().__init__(device._replace(name=f"{device.name}, {times:g} times as slow"))
+        self.times = times
+
+    def run(self, entry, teams, address):
+        began = time.perf_counter()
+        super().run(entry, teams, address)
+        time.sleep((self.times - 1) * (time.perf_counter() - began))
 
 
-@pytest.mark.parametrize(
-    ("works", "times"),
-    [
-        (LITTLE, "1 30 2"),
-        pytest.param(MUCH, "1 30 2 1 8 1 3", marks=pytest.mark.long),
-        pytest.param(MUCH, "8 1 1 2 1", marks=pytest.mark.long),
-    ],
-)
-def test_ranks_of_all_speeds_find_what_one_finds(mpirun, works, times):
-    run(mpirun, works, times)
+def walked(ranks, *times):
+    """Walk on ranks slowed down by these factors; return the outcome, and the number of this rank's walks."""
+    problem, settings = Qap.load("taillard:12:seeds=1,2"), {"level": "algorithm", "walks": WALKS}
+    search = LocalSearch(
+        SlowBackend(times[ranks.rank]), Rehearsal(ranks), problem, TabuSearch(), "exchange2", **settings
+    )
+    search.warm_up()
+    outcome = search.run(Iterations(400), ranks=ranks)
+    return [*astuple(outcome)[:6], outcome.solution.tolist()], search.launcher.memory.count
+
+
+@pytest.mark.parametrize("times", [(1, 20), pytest.param((1, 1, 1), marks=pytest.mark.slow)])
+def test_a_slow_rank_gets_less_and_ranks_that_are_alike_get_as_much(times):
+    expected = walked(Solo(), 1)[0]
+    outcomes, (first, *others) = zip(*on_ranks(len(times), lambda ranks: walked(ranks, *times)), strict=True)
+    assert [*outcomes] == [expected] * len(times) and first + sum(others) == WALKS
+    assert others[0] < first / 2 if times == (1, 20) else first - min(others) <= 1

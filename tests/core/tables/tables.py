@@ -125,10 +125,3 @@ def path_lengths(distances):
             for i in chosen:
                 shortest_paths[chosen, i] = min(shortest_paths[chosen - {i}, j] + table[j][i] for j in chosen - {i})
     return shortest_paths
-
-
-def by_sets(distances):
-    """Length of a shortest tour, by the recursion to the last city and without halves."""
-    others = frozenset(range(1, len(distances)))
-    paths = path_lengths(distances)
-    return min(paths[others, i] + int(distances[i, 0]) for i in others)

@@ -21,7 +21,7 @@ from core.tables.held_karp.layers import bytes_of_rank
 from core.tables.held_karp.plan import HeldKarpPlan, bytes_needed
 from core.tables.held_karp.search import LONGEST, MOST_CITIES, RESERVE, HeldKarp
 from core.tours import tour_length
-from tests.core.tables.tables import by_permutations, by_sets, random_distances
+from tests.core.tables.tables import by_permutations, random_distances
 from tests.thread_ranks import on_ranks, twin
 
 OPTIMA = {"gr17": 2085, "gr21": 2707, "gr24": 1272, "ulysses16": 6859, "burma14": 3323}
@@ -57,12 +57,6 @@ def problems(draw, fewest, most):
 @given(distances=problems(1, 8))
 def test_the_length_is_that_of_the_best_permutation(cpu, distances):
     assert checked(cpu, distances).length == by_permutations(distances)
-
-
-@settings(max_examples=8, deadline=None)
-@given(distances=problems(9, 10))
-def test_the_length_is_that_of_plain_dynamic_programming(cpu, distances):
-    assert checked(cpu, distances).length == by_sets(distances)
 
 
 @pytest.mark.parametrize("directed", [False, True])

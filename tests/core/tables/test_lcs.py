@@ -200,8 +200,7 @@ def test_any_number_of_ranks_finds_the_length_and_the_pairs_of_the_table(cpu, te
 
 
 @pytest.mark.parametrize(
-    ("size", "lanes", "words", "steps"),
-    [(2, 4, 1, 3), (3, 2, 2, 8), pytest.param(5, 4, 2, 2, marks=pytest.mark.slow)],
+    ("size", "lanes", "words", "steps"), [(2, 4, 1, 3), (3, 2, 2, 8), pytest.param(5, 4, 2, 2, marks=pytest.mark.slow)]
 )
 def test_teams_of_lanes_meet_from_both_ends(in_order, size, lanes, words, steps):
     for n, m in ((150, 500), (40, 900), (600, 70)):

@@ -60,14 +60,6 @@ def test_same_walks_on_every_backend_team_size_and_order_of_lanes(backend, cpu):
             assert solve(device, instance, iterations, walks=3, seed=5, team_size=team_size) == expected, team_size
 
 
-@pytest.mark.slow
-def test_simulator_of_cuda_makes_the_same_walks(cpu, simulated):
-    program = "from tests.core.three_opt.test_tour_search import solve, tsp\nsmall = tsp.load('uniform:12:seed=7')\n"
-    program += "print([solve(backend, small, 3, walks=2, seed=5, team_size=size) for size in (4, 32)])"
-    expected = solve(cpu, tsp.load("uniform:12:seed=7"), 3, walks=2, seed=5)
-    assert simulated(program) == str([expected, expected])
-
-
 @pytest.mark.parametrize("size", [2, 3])
 def test_same_walks_on_several_ranks(size, cpu):
     instance = INSTANCES["uniform"]

@@ -64,14 +64,6 @@ def test_same_tour_for_every_number_of_teams(cpu, monkeypatch):
         assert (outcome.cost, outcome.hash, outcome.solution.tolist()) == (expected[0], *expected[3:])
 
 
-@pytest.mark.slow
-def test_simulator_of_cuda_makes_the_same_tour(cpu, simulated):
-    program = "from tests.core.three_opt.test_windows import solve, tsp\nsmall = tsp.load('uniform:24:seed=7')\n"
-    program += "print([solve(backend, small, 2, window=16, team_size=size) for size in (4, 32)])"
-    expected = solve(cpu, tsp.load("uniform:24:seed=7"), 2, window=16)
-    assert simulated(program) == str([expected, expected])
-
-
 def test_digest_tells_unequal_work_apart(cpu):
     instance = tsp.load("uniform:200:seed=7")
     settings = [(4, {}), (5, {}), (4, {"seed": 2}), (4, {"window": 50}), (4, {"kicks": 2}), (4, {"segment": 9})]

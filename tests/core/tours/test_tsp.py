@@ -98,8 +98,7 @@ def test_tsplib95_reads_the_written_file(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text",
-    [TOUR, TOUR.replace("DIMENSION : 5\n", ""), TOUR.replace("-1", "-1\n-1"), TOUR.replace("EOF\n", "")],
+    "text", [TOUR, TOUR.replace("DIMENSION : 5\n", ""), TOUR.replace("-1", "-1\n-1"), TOUR.replace("EOF\n", "")]
 )
 def test_usual_variants_are_read(tmp_path, text):
     assert read_text(tmp_path, text).tolist() == [0, 2, 4, 1, 3]
