@@ -48,29 +48,18 @@ DIALECTS = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print a kernel for a device; returns the exit code: 0, or 2 for a user's mistake, reported in one line."""
     parser = ProgramParser(prog=invocation("core.lang show"), description=__doc__)
-    parser.add_argument("kernel", metavar="FILE:KERNEL", help="a file or dotted module, and a kernel's name in it")
-    parser.add_argument(
-        "--as",
-        dest="dialect",
-        choices=DIALECTS,
-        required=True,
-        help="numba: Python for numba on CPUs; cuda: Python for numba on NVIDIA GPUs; cuda-nvrtc: CUDA C++ for NVRTC "
-        "on NVIDIA GPUs; opencl: OpenCL C; "
-        "opencl-intel: OpenCL C with loop hints for Intel's CPU compiler",
+    add = parser.add_argument
+    add("kernel", metavar="FILE:KERNEL", help="a file or dotted module, and a kernel's name in it")
+    dialect = (
+        "numba: Python for numba on CPUs; cuda: Python for numba on NVIDIA GPUs; cuda-nvrtc: CUDA C++ for NVRTC on "
+        "NVIDIA GPUs; opencl: OpenCL C; opencl-intel: OpenCL C with loop hints for Intel's CPU compiler"
     )
+    add("--as", dest="dialect", choices=DIALECTS, required=True, help=dialect)
     sizes = ", ".join(f"{name} {dialect.lanes}" for name, dialect in DIALECTS.items())
-    parser.add_argument("--team-size", type=int, metavar="N", help=f"lanes of a team ({sizes})")
-    parser.add_argument(
-        "--constants", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help="values of Const parameters"
-    )
-    parser.add_argument(
-        "--types",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="NAME=TYPE",
-        help="types of generic parameters, as T=i32",
-    )
+    add("--team-size", type=int, metavar="N", help=f"lanes of a team ({sizes})")
+    constants, types = "values of Const parameters", "types of generic parameters, as T=i32"
+    add("--constants", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help=constants)
+    add("--types", nargs="+", action="extend", default=[], metavar="NAME=TYPE", help=types)
     options = parser.parse_args(arguments)
     try:
         print(show_kernel(options.kernel, options.dialect, options.team_size, options.constants, options.types), end="")
@@ -101,8 +90,7 @@ def show_kernel(named: str, dialect: str, team_size: int | None, constants: Sequ
     texts = parse_assignments(kernel, "constants", consts, constants)
     values = {name: parse_constant(kernel, name, consts[name], text) for name, text in texts}
     bound = {name: parse_type(text) for name, text in parse_assignments(kernel, "types", generics, types)}
-    program = kernel.specialise(values, lanes, bound)
-    return print_program(program, kind)
+    return print_program(kernel.specialise(values, lanes, bound), kind)
 
 
 def print_program(program: tree.Program, dialect: Dialect) -> str:
@@ -143,8 +131,7 @@ def list_kernels(module: ModuleType) -> str:
 
 def list_nested_kernels(module: ModuleType) -> list[str]:
     """List names of kernels defined inside functions of a module."""
-    text = "".join(linecache.getlines(getattr(module, "__file__", None) or ""))
-    parsed = ast.parse(text)
+    parsed = ast.parse("".join(linecache.getlines(getattr(module, "__file__", None) or "")))
     inner = [node for node in ast.walk(parsed) if isinstance(node, ast.FunctionDef) and node not in parsed.body]
     return list(dict.fromkeys(function.name for function in inner if any(map(is_kernel, function.decorator_list))))
 

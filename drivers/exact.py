@@ -11,6 +11,7 @@ mpirun -n 4 python -m drivers.exact --instance gr24 --bound edges  the same sear
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from math import perm
 from typing import TYPE_CHECKING, Any
@@ -204,11 +205,8 @@ def solve(distances: np.ndarray, backend: str = "cpu", **options: Any) -> Soluti
     from cluster import Solo
     from core.exact import ExactSearch
 
-    device = backends.create(backend)
-    try:
+    with closing(backends.create(backend)) as device:
         return ExactSearch(device, Solo(), distances, **options).run()
-    finally:
-        device.close()
 
 
 if __name__ == "__main__":

@@ -100,9 +100,8 @@ class HillClimbingWorkload(tours.TourWorkload[ClimbOptions, "HillClimbing", "Hil
         """Return the shortest tour of all climbs, by a repetition of its climb."""
         steps, (fewest, most) = outcome.steps / outcome.climbs, outcome.steps_of_a_climb
         length = f"length {outcome.length}{describe_gap(outcome.length, run.problem.optimum)}"
-        tour = run.once(outcome.climber, lambda: run.search.tour_of(outcome.climber))
         return RepetitionResult(
-            replace(outcome, tour=tour),
+            replace(outcome, tour=run.once(outcome.climber, lambda: run.search.tour_of(outcome.climber))),
             f"{length} by climber {outcome.climber}, {steps:.2f} steps a climb ({fewest} to {most})",
             index=outcome.climber,
             details={

@@ -13,6 +13,7 @@ mpirun -n 2 python -m drivers.knapsack --items 200 --capacity 100000         the
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -159,11 +160,8 @@ def value_by_core(instance: Knapsack) -> int:
     from cluster import Solo
     from core.tables.knapsack.expanding_core import KnapsackCore
 
-    device = backends.create("cpu")
-    try:
+    with closing(backends.create("cpu")) as device:
         return int(KnapsackCore(device, Solo(), instance).run().value)
-    finally:
-        device.close()
 
 
 class KnapsackWorkload(DpWorkload[KnapsackOptions, Knapsack, "AnyKnapsackSearch", "Selection"]):

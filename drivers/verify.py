@@ -53,8 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     records = [record for path in paths for record in load(Path(path))]
     if row is not None and not 1 <= row <= len(records):
         raise UserError(f"row {row}: {', '.join(paths)} has {len(records)} records")
-    if row is not None:
-        records = [records[row - 1]]
+    records = records if row is None else [records[row - 1]]
     failed = False
     for same in group_by(records, lambda one: [one.workload, one.instance_sha256, one.parameters, one.seed]):
         verification = verify(same, options.backend, options.device, options.data)

@@ -74,12 +74,10 @@ def _versions() -> str:
     for package in ("numba", "llvmlite"):
         spec = importlib.util.find_spec(package)
         folder = os.path.dirname(spec.origin) if spec and spec.origin else ""
-        with open(os.path.join(folder, "_version.py"), encoding="utf-8") as file:
-            texts.append(file.read())
+        texts.append(Path(folder, "_version.py").read_text(encoding="utf-8"))
     texts += [f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith("NUMBA_")]
     if os.path.exists(".numba_config.yaml"):  # numba reads it in the folder in which a program starts
-        with open(".numba_config.yaml", encoding="utf-8") as file:
-            texts.append(file.read())
+        texts.append(Path(".numba_config.yaml").read_text(encoding="utf-8"))
     return "\n".join(texts)
 
 

@@ -8,7 +8,6 @@ reductions then use mailboxes: words that GPUs write into each other's memory.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from types import ModuleType
 
@@ -19,12 +18,8 @@ from backends.cuda.mailbox import MAX_MAILBOX_WORDS, CollectiveKernels, Mailbox
 from backends.cuda.memory import CudaDevice
 from backends.cuda.peer_memory import gpu_identity, peer_array, reaches_peer
 from backends.device import Buffer
-from core.errors import UserError
 from core.ranks import Ranks, Transfer, gather_on_all
 
-PEERS, NCCL, HOST = "peers", "nccl", "host"
-VARIABLE = "ONEKERNEL_CUDA_RANKS"
-"""Limits collectives for comparisons: peers (the default, the fastest), nccl or host."""
 DATATYPES = {"i1": 0, "u1": 1, "i4": 2, "u4": 3, "i8": 4, "u8": 5}
 """NCCL's numbers of integer types, by NumPy's names."""
 OPERATIONS = {"sum": 0, "least": 3}
@@ -133,37 +128,29 @@ class CudaCollectives(Collectives):
 def create_collectives(device: CudaDevice, ranks: Ranks, links: Sequence[tuple[str, dict[str, str]]]) -> Collectives:
     """Make the fastest collectives that all ranks support; ``links`` has (host, `describe_link`) of every rank."""
     apart = range(len(links))
-    best = min((link["best"] for _, link in links), key=(HOST, NCCL, PEERS).index)
-    places = {(host, link["gpu"]) for host, link in links}
-    shared = len(places) < len(links)
-    if best == HOST or shared or ranks.survives:
+    reasons = [link["why"] for _, link in links if link["why"]]
+    shared = len({(host, link["gpu"]) for host, link in links}) < len(links)
+    if reasons or shared or ranks.survives:
         slow = Collectives(device, ranks, apart)
-        reasons = [link["why"] for _, link in links if link["why"]]
         if ranks.survives:
             reasons = ["a GPU would wait for ever for the GPU of a lost rank"]
-        slow.why_not_faster = "ranks share a GPU, which NCCL refuses" if shared else next(iter(reasons), "")
+        slow.why_not_faster = "ranks share a GPU, which NCCL refuses" if shared else reasons[0]
         return slow
     from nccl.bindings import nccl
 
-    hosts = {host for host, _ in links}
-    if best == PEERS and len(hosts) == 1:
-        reaches = all(reaches_peer(device, link["gpu"]) for _, link in links)
-        if all(gather_on_all(ranks, reaches)):
-            return CudaCollectives(device, ranks, [0] * len(links), nccl)
+    is_one_host = len({host for host, _ in links}) == 1
+    if is_one_host and all(gather_on_all(ranks, all(reaches_peer(device, link["gpu"]) for _, link in links))):
+        return CudaCollectives(device, ranks, [0] * len(links), nccl)
     return CudaCollectives(device, ranks, apart, nccl)
 
 
 def describe_link(device: CudaDevice) -> dict[str, str]:
-    """Describe this rank's GPU for the others: its identity, its fastest collectives, and why they are slow."""
-    best = os.environ.get(VARIABLE, PEERS)
-    if best not in (PEERS, NCCL, HOST):
-        raise UserError(f"{VARIABLE}: found {best!r}, expected {PEERS}, {NCCL} or {HOST}")
+    """Describe this rank's GPU for the others: its identity, and why there is no NCCL, or an empty text."""
     why = ""
-    if best != HOST:
-        try:
-            from nccl.bindings import nccl
+    try:
+        from nccl.bindings import nccl
 
-            nccl.get_version()
-        except Exception as error:  # without it, for any reason, the host runs the collectives
-            best, why = HOST, f"nccl4py: {error}"
-    return {"gpu": gpu_identity(int(device.device.index)), "best": best, "why": why}
+        nccl.get_version()
+    except Exception as error:  # without it, for any reason, the host runs the collectives
+        why = f"nccl4py: {error}"
+    return {"gpu": gpu_identity(int(device.device.index)), "why": why}

@@ -53,8 +53,7 @@ class CpuOperations(LlvmOperations):
     def word_never_inlined(self) -> Definition:
         """``never_inlined()``: LLVM compiles the function that begins with it once, and calls it."""
         return definition(
-            lambda: self.types.void(),
-            lambda context, builder, kinds: builder.function.attributes.add("noinline"),
+            lambda: self.types.void(), lambda context, builder, kinds: builder.function.attributes.add("noinline")
         )
 
     def word_watch(self) -> Definition:

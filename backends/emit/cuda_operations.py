@@ -50,8 +50,7 @@ class CudaOperations(LlvmOperations):
 
     def barrier(self, function: str, argument: int) -> Definition:
         def build(context: BaseContext, builder: IRBuilder, kinds: Sequence[Type]) -> None:
-            number = ir.Constant(ir.IntType(32), argument)
-            self.call(builder, f"llvm.nvvm.{function}", [number], ir.VoidType())
+            self.call(builder, f"llvm.nvvm.{function}", [ir.Constant(ir.IntType(32), argument)], ir.VoidType())
 
         return definition(lambda: self.types.void(), build)
 

@@ -37,8 +37,7 @@ class NumbaPython(ProgramPrinter):
             self.definition(function)
         body = self.lines
         self.lines = []
-        imports = f"from {self.module} import {', '.join(sorted(self.words))}"
-        return "\n".join([imports, "", *body, ""])
+        return "\n".join([f"from {self.module} import {', '.join(sorted(self.words))}", "", *body, ""])
 
     def definition(self, function: tree.TypedFunction) -> None:
         """Print one function."""
@@ -180,8 +179,7 @@ class CpuPython(NumbaPython):
         step = self.word("add_i32", "team_rank", self.word("literal_i32", "1"))
         self.line(f"    team_rank = {step}")
         self.level -= 1
-        imports = f"from {self.module} import {', '.join(sorted(self.words))}"
-        return "\n".join([text, imports, "", *self.lines, ""])
+        return "\n".join([text, f"from {self.module} import {', '.join(sorted(self.words))}", "", *self.lines, ""])
 
 
 WARP = 32

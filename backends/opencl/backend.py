@@ -235,8 +235,7 @@ class OpenClBackend(Backend):
 
         printer = IntelC if self.is_intel else OpenClC
         built = self.program(printer(program).source(), program.kernel.name)
-        kernel = self.cl.Kernel(built, program.kernel.name + "_")
-        return OpenClExecutable(built, kernel, program.team_size)
+        return OpenClExecutable(built, self.cl.Kernel(built, program.kernel.name + "_"), program.team_size)
 
     def most_lanes(self, executable: OpenClExecutable) -> int:
         info = self.cl.kernel_work_group_info.WORK_GROUP_SIZE

@@ -64,8 +64,7 @@ class Hosts:
         try:
             for host in range(self.count):
                 address = self.folder / f"{self.name(host)}.socket"
-                program = [*NAMESPACES, sys.executable, "-S", HERE / "host.py", host, address]
-                self._start(program, self.shared)
+                self._start([*NAMESPACES, sys.executable, "-S", HERE / "host.py", host, address], self.shared)
             for control in self.controls:
                 _, (device,), _, _ = socket.recv_fds(control, 1, 1)
                 devices.append(device)

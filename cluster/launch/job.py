@@ -62,15 +62,11 @@ def main() -> int:
 def parser() -> argparse.ArgumentParser:
     ranks_parser = RankParser(prog=invocation("cluster launch"), description=__doc__)
     add_placement_options(ranks_parser)
-    ranks_parser.add_argument(
-        "--hosts", metavar="FILE", help="hosts in Open MPI's format, as in: name slots=4 max_slots=8"
-    )
-    ranks_parser.add_argument(
-        "--fault-tolerant",
-        action="store_true",
-        help="continue on the other ranks if one is killed (mpirun --with-ft ulfm)",
-    )
-    ranks_parser.add_argument("--dry-run", action="store_true", help="print the command and run nothing")
+    add = ranks_parser.add_argument
+    add("--hosts", metavar="FILE", help="hosts in Open MPI's format, as in: name slots=4 max_slots=8")
+    tolerant = "continue on the other ranks if one is killed (mpirun --with-ft ulfm)"
+    add("--fault-tolerant", action="store_true", help=tolerant)
+    add("--dry-run", action="store_true", help="print the command and run nothing")
     add_program_argument(ranks_parser)
     return ranks_parser
 

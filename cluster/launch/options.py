@@ -17,31 +17,17 @@ SUITE = "drivers."
 
 
 def add_placement_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "-n",
-        "--ranks",
-        type=positive,
-        metavar="N",
-        help="number of ranks (default: one for each GPU, else one for each slot or core)",
-    )
+    ranks = "number of ranks (default: one for each GPU, else one for each slot or core)"
+    parser.add_argument("-n", "--ranks", type=positive, metavar="N", help=ranks)
     parser.add_argument("--per-host", type=positive, metavar="N", help="ranks on each host")
-    parser.add_argument(
-        "--mpi-options",
-        type=shell_words,
-        default=(),
-        metavar="WORDS",
-        help="further options of mpirun (or srun), in one word: --mpi-options='--mca btl tcp,self'",
-    )
+    further = "further options of mpirun (or srun), in one word: --mpi-options='--mca btl tcp,self'"
+    parser.add_argument("--mpi-options", type=shell_words, default=(), metavar="WORDS", help=further)
 
 
 def add_program_argument(parser: argparse.ArgumentParser) -> None:
     """Add the arguments for the program and its options: all words after its name."""
-    parser.add_argument(
-        "program",
-        nargs=argparse.REMAINDER,
-        metavar="PROGRAM ...",
-        help="drivers.ppp or ppp, or a FILE.py, with its own options",
-    )
+    program = "drivers.ppp or ppp, or a FILE.py, with its own options"
+    parser.add_argument("program", nargs=argparse.REMAINDER, metavar="PROGRAM ...", help=program)
 
 
 def positive(text: str) -> int:

@@ -15,7 +15,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from cluster.command_line import RankParser, run
 from cluster.launch.options import add_placement_options, add_program_argument, positive, program_words
@@ -31,7 +31,7 @@ TABLES = ("drivers.lcs", "drivers.knapsack", "drivers.heldkarp")
 """Programs of dynamic programming, which keep no checkpoints."""
 CHECKPOINTED = 143
 """Exit code of a program that SIGTERM has ended and that has written a checkpoint."""
-TIME = re.compile(r"(\d+-\d{1,2}(:\d{1,2}){0,2}|\d+(:\d{1,2}){0,2})")
+TIME = re.compile(r"(\d+-\d{1,2}(:\d{1,2}){0,2}|\d+(:\d{1,2}){0,2})", re.ASCII)
 """Slurm's format of times: minutes, minutes:seconds, hours:minutes:seconds, days-hours, ..."""
 VALUE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,:@+=/&|-]*")
 """The value of an `#SBATCH` option, without the quotes, spaces, comments and `%` that `sbatch` interprets."""
@@ -78,42 +78,40 @@ def main() -> int:
 def parser() -> argparse.ArgumentParser:
     ranks_parser = RankParser(prog=invocation("cluster slurm"), description=__doc__)
     add_placement_options(ranks_parser)
-    ranks_parser.add_argument("--nodes", type=positive, metavar="N", help="hosts")
-    ranks_parser.add_argument(
-        "--time", type=duration, metavar="T", help="time of the job, as sbatch reads it: 01:00:00"
-    )
-    ranks_parser.add_argument("--cpus-per-task", type=positive, metavar="N", help="cores of each rank")
+    add = ranks_parser.add_argument
+    add("--nodes", type=positive, metavar="N", help="hosts")
+    add("--time", type=duration, metavar="T", help="time of the job, as sbatch reads it: 01:00:00")
+    add("--cpus-per-task", type=positive, metavar="N", help="cores of each rank")
     for name, (metavar, text) in PASSED_ON.items():
-        ranks_parser.add_argument(f"--{name}", type=line, metavar=metavar, help=text)
-    ranks_parser.add_argument("--exclusive", action="store_true", help="share no host with other jobs")
-    ranks_parser.add_argument(
-        "--array", type=tasks, metavar="TASKS", help="a task for each number, which is its seed: 0-9, or 0-99%%10"
-    )
-    ranks_parser.add_argument(
-        "--module", type=line, action="append", default=[], metavar="NAME", help="load this module first; repeatable"
-    )
-    ranks_parser.add_argument(
-        "--sbatch",
-        type=directive,
-        action="append",
-        default=[],
-        metavar="LINE",
-        help="another option of sbatch, such as --sbatch mail-type=END; repeatable",
-    )
-    ranks_parser.add_argument(
-        "--no-checkpoint",
-        dest="checkpoint",
-        action="store_false",
-        help="add no --checkpoint FILE --resume to the program, and do not queue it again",
-    )
+        add(f"--{name}", type=line, metavar=metavar, help=text)
+    add("--exclusive", action="store_true", help="share no host with other jobs")
+    array = "a task for each number, which is its seed: 0-9, or 0-99%%10"
+    add("--array", type=tasks, metavar="TASKS", help=array)
+    module = "load this module first; repeatable"
+    add("--module", type=line, action="append", default=[], metavar="NAME", help=module)
+    another = "another option of sbatch, such as --sbatch mail-type=END; repeatable"
+    add("--sbatch", type=directive, action="append", default=[], metavar="LINE", help=another)
+    without = "add no --checkpoint FILE --resume to the program, and do not queue it again"
+    add("--no-checkpoint", dest="checkpoint", action="store_false", help=without)
     add_program_argument(ranks_parser)
     return ranks_parser
 
 
-def duration(text: str) -> str:
-    if not (text.isascii() and TIME.fullmatch(text)):
-        raise argparse.ArgumentTypeError(f"expected a time such as 01:00:00 or 2-12:00:00, found {text!r}")
-    return text
+def checked(pattern: re.Pattern[str], expected: str) -> Callable[[str], str]:
+    """Return the type of an option whose text must match a pattern; ``expected`` describes it in the error."""
+
+    def check(text: str) -> str:
+        if not pattern.fullmatch(text):
+            raise argparse.ArgumentTypeError(f"expected {expected}, found {text!r}")
+        return text
+
+    return check
+
+
+duration = checked(TIME, "a time such as 01:00:00 or 2-12:00:00")
+tasks = checked(TASKS, "numbers of tasks such as 0-9, 1,3 or 0-99%10")
+directive = checked(DIRECTIVE, "an option of sbatch such as mail-type=END")
+line = checked(VALUE, "one word of letters, digits and _.,:@+=/-")
 
 
 def minutes_of(time: str) -> int:
@@ -123,24 +121,6 @@ def minutes_of(time: str) -> int:
     # The first number is hours after days, or if there are three.
     hours, minutes, seconds, *_ = [*([] if days or len(numbers) == 3 else [0]), *numbers, 0, 0]
     return 60 * (24 * int(days or 0) + hours) + minutes - (-seconds // 60)
-
-
-def tasks(text: str) -> str:
-    if not TASKS.fullmatch(text):
-        raise argparse.ArgumentTypeError(f"expected numbers of tasks such as 0-9, 1,3 or 0-99%10, found {text!r}")
-    return text
-
-
-def directive(text: str) -> str:
-    if not DIRECTIVE.fullmatch(text):
-        raise argparse.ArgumentTypeError(f"expected an option of sbatch such as mail-type=END, found {text!r}")
-    return text.removeprefix("--")
-
-
-def line(text: str) -> str:
-    if not VALUE.fullmatch(text):
-        raise argparse.ArgumentTypeError(f"expected one word of letters, digits and _.,:@+=/-, found {text!r}")
-    return text
 
 
 def job_name(words: Sequence[str]) -> str:
@@ -186,7 +166,7 @@ def sbatch_options(options: argparse.Namespace, name: str, file: str) -> Mapping
         "output": f"{name}-%A_%a.log" if options.array else f"{name}-%j.log",
         "open-mode": "append",
         "signal": f"B:TERM@{NOTICE_S}" if file else None,
-        **dict.fromkeys(options.sbatch, True),
+        **{option.removeprefix("--"): True for option in options.sbatch},
     }
 
 

@@ -51,8 +51,7 @@ def pin_to_own_cores(ranks: Communicator, cores: int) -> list[list[int]]:
     """
     if not hasattr(os, "sched_setaffinity"):
         raise UserError("--pin-cores: this system keeps no process to cores; expected a run without it")
-    request = AffinityRequest(ranks.host(), allowed_processors(), cores)
-    places = assign_cores(gather_on_all(ranks, request))
+    places = assign_cores(gather_on_all(ranks, AffinityRequest(ranks.host(), allowed_processors(), cores)))
     ranks.on_all(lambda: pin(places[ranks.rank]), is_long=False)
     return places
 

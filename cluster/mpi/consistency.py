@@ -25,8 +25,7 @@ def require_equal_arguments(ranks: Communicator, facts: Mapping[str, str]) -> No
     if ranks.size == 1:
         return
     with liveness.start_deadline():
-        everyone = ranks.gather(dict(facts))
-        difference = ranks.bcast(first_difference(everyone or ()))
+        difference = ranks.bcast(first_difference(ranks.gather(dict(facts)) or ()))
     if difference:
         raise UserError(difference)
 

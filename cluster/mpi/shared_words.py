@@ -124,8 +124,7 @@ class WordWindow:
         self.mpi = MPI
         ranks.barrier()
         # Memory allocated by MPI can be in a segment that all ranks of a host share.
-        size = WORDS * WORD_BYTES if ranks.rank == 0 else 0
-        self.memory = MPI.Win.Allocate(size, 1, comm=ranks.world)
+        self.memory = MPI.Win.Allocate(WORDS * WORD_BYTES if ranks.rank == 0 else 0, 1, comm=ranks.world)
         self.memory.Lock_all(MPI.MODE_NOCHECK)
         self.free = list(range(0, WORDS * WORD_BYTES, WORD_BYTES))
         """Free offsets; the same on all ranks, which make and close the same words."""

@@ -150,8 +150,7 @@ class Colony:
         self.lanes, self.climbing_lanes, self.walking_lanes = (min(lanes, most) for lanes in wanted)
         self.walks: Rows | None = None
         if instance.cities is not None and count:
-            walk = TourWalk(n=n, words=ceil(n / 32), logged=2)
-            self.walks = backend.rows(walk, min(count, shape.walks))
+            self.walks = backend.rows(TourWalk(n=n, words=ceil(n / 32), logged=2), min(count, shape.walks))
         self.iteration: RecordedLaunches | None = None
         """Recorded launches of `iterate`."""
         # One rank needs no other methods.

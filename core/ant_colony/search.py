@@ -160,8 +160,7 @@ class AntColony(Search):
         callback, criteria = watching.get("callback"), ("iterations", "seconds", "target")
         stop = checked_stop(stop, "ant colony optimisation", *criteria, callback=callback)
         self.communicator = ranks = ranks or self.communicator
-        run = SynchronousRun(ranks, stop, total=stop.limit, **watching)
-        return execute(self, run)
+        return execute(self, SynchronousRun(ranks, stop, total=stop.limit, **watching))
 
     # --- the search, as the run loop calls it ---
 

@@ -170,8 +170,7 @@ class ExactMethod:
 
 
 def digest_of(length: int, optimal_tours: int | None) -> int:
-    proved = f"{length} {optimal_tours or 0}".encode()
-    return int.from_bytes(hashlib.blake2b(proved, digest_size=8).digest(), "big")
+    return int.from_bytes(hashlib.blake2b(f"{length} {optimal_tours or 0}".encode(), digest_size=8).digest(), "big")
 
 
 def best_of_lanes(backend: ComputeDevice, best: Rows, n: int) -> tuple[int, np.ndarray]:

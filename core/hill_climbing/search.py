@@ -198,12 +198,7 @@ class HillClimbing(Search):
         return self.launcher.tour_of(climber)
 
     def run(
-        self,
-        stop: Stop | None = None,
-        *,
-        ranks: Ranks | None = None,
-        trace: bool = True,
-        **watching: Unpack[Watching],
+        self, stop: Stop | None = None, *, ranks: Ranks | None = None, trace: bool = True, **watching: Unpack[Watching]
     ) -> HillClimbOutcome:
         """Climb from random tours, as climbers 0, 1, 2, ..., which are distributed over the ranks.
 
@@ -231,8 +226,7 @@ class HillClimbing(Search):
         climbers = stop.iterations
         if self.start == "oneil2011" and climbers > PERIOD:
             raise UserError(f"the generator oneil2011 has {PERIOD} start tours, not {climbers}; use --start philox")
-        run = AsynchronousRun(ranks or self.communicator, stop, **watching)
-        outcome = execute(self, run)
+        outcome = execute(self, AsynchronousRun(ranks or self.communicator, stop, **watching))
         return replace(outcome, tour=self.tour_of(outcome.climber)) if trace else outcome
 
     # --- the search, as the run loop calls it ---

@@ -21,13 +21,11 @@ def main(arguments: list[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
 
     fetching = commands.add_parser("fetch", help="download instances; $TSPLIB_URL and the like name mirrors")
-    fetching.add_argument(
-        "what",
-        choices=(*COLLECTIONS, "archive", *papers.PAPERS),
-        metavar="WHAT",
-        help=f"a collection ({', '.join(COLLECTIONS)}), a paper's instances ({', '.join(papers.PAPERS)}), or archive: "
-        f"{', '.join(optima.ARCHIVED)}, out of the source archive of tsplib95, from the package index",
+    kinds = (
+        f"a collection ({', '.join(COLLECTIONS)}), a paper's instances ({', '.join(papers.PAPERS)}), or archive: "
+        f"{', '.join(optima.ARCHIVED)}, out of the source archive of tsplib95, from the package index"
     )
+    fetching.add_argument("what", choices=(*COLLECTIONS, "archive", *papers.PAPERS), metavar="WHAT", help=kinds)
     fetching.add_argument("names", nargs="*", metavar="NAME", help="instances of it (all)")
     fetching.add_argument("--data", metavar="DIR", help="folder to put them in (the user's cache)")
 

@@ -16,8 +16,7 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 def random_words(seed: int, start: int, count: int) -> np.ndarray:
     """Return words `start` to `start + count - 1` of SplitMix64's sequence."""
-    steps = np.arange(start + 1, start + count + 1, dtype=np.uint64)
-    return mixed(np.uint64(seed) + steps * GOLDEN)
+    return mixed(np.uint64(seed) + np.arange(start + 1, start + count + 1, dtype=np.uint64) * GOLDEN)
 
 
 def mixed(z: np.ndarray) -> np.ndarray:

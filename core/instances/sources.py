@@ -60,8 +60,7 @@ def _missing(name: str, data: str | os.PathLike | None) -> InstanceError:
     if path_error is not None:
         return path_error
     published = {row.name: row.collection for row in optima.table()}
-    names = [*published, *local_files(data)]
-    lower = {known_name.lower(): known_name for known_name in names}
+    lower = {known_name.lower(): known_name for known_name in [*published, *local_files(data)]}
     alike = difflib.get_close_matches(name.lower(), lower, n=1)
     advice = f" (did you mean {lower[alike[0]]}?)" if alike else ""
     if name in published:

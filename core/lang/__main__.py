@@ -17,8 +17,7 @@ COMMANDS = {"show": "backends.show"}
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m core.lang", description=__doc__)
     parser.add_argument("command", choices=COMMANDS, help="show: print a kernel as a device's compiler gets it")
-    command = parser.parse_args(sys.argv[1:2]).command
-    return int(importlib.import_module(COMMANDS[command]).main(sys.argv[2:]))
+    return int(importlib.import_module(COMMANDS[parser.parse_args(sys.argv[1:2]).command]).main(sys.argv[2:]))
 
 
 if __name__ == "__main__":

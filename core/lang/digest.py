@@ -36,8 +36,7 @@ def source_digest(sources: Iterable[Source]) -> str:
 
     Wording and place in a file do not count (see `normal_form`); neither does the order of ``sources``.
     """
-    described = {_described(source, {}) for source in sources}
-    return hashlib.sha256("\n".join(sorted(described)).encode()).hexdigest()
+    return hashlib.sha256("\n".join(sorted({_described(source, {}) for source in sources})).encode()).hexdigest()
 
 
 def _described(source: Source, numbers: dict[Source, int]) -> str:

@@ -98,8 +98,7 @@ class _Typed(ast.NodeTransformer):
         word = node.func.id if isinstance(node.func, ast.Name) else ""
         self.generic_visit(node)
         if word == "barrier":
-            meeting = ast.Yield(None) if self.function.has_barrier else ast.Constant(None)
-            return ast.copy_location(meeting, node)
+            return ast.copy_location(ast.Yield(None) if self.function.has_barrier else ast.Constant(None), node)
         if word == "range" and self.key(node) in self.function.rising:
             node.func = self.named(rising_range, node.func)
         if callee is None:

@@ -330,8 +330,7 @@ class Program(NamedTuple):
 
 def shared_bytes(program: Program) -> int:
     """Return the bytes of shared memory that a team occupies, each array aligned to 16 bytes."""
-    arrays = program.kernel.arrays.values()
-    return sum(padded(a) for a in arrays if a.array.space == "shared")
+    return sum(padded(a) for a in program.kernel.arrays.values() if a.array.space == "shared")
 
 
 def padded(array: NewArray) -> int:

@@ -44,8 +44,7 @@ def make_checkpoint(launcher: WalkLauncher, done: int, recorder: HistoryRecorder
     rows = {name: memory.field(field) for name, field in FIELDS.items()}
     for name, size in memory.remembered.items():
         rows[OF_PROBLEM + name] = np.array(memory.rows(getattr(memory.data, name), size))
-    own = {**(recorder.state() if recorder is not None else {}), **rows}
-    parts = launcher.walk_ranks.gather(own)
+    parts = launcher.walk_ranks.gather({**(recorder.state() if recorder is not None else {}), **rows})
     if launcher.ranks.rank or parts is None:
         return None
     state = {name: np.concatenate([part[name] for part in parts]) for name in rows}

@@ -262,8 +262,7 @@ def list_moves(shape: int, first: int, end: int, n: int, choices: int, solution:
             index = index - np.concatenate([[0], ends])[listed[:, 0]]
             base = listed[:, 0] + 1
         # Pairs of the elements from `base` on, counted as offsets in the rows of all n elements.
-        rows = np.arange(n - 1, 0, -1, dtype=np.int64)
-        ends = np.cumsum(rows)
+        ends = np.cumsum(np.arange(n - 1, 0, -1, dtype=np.int64))
         skipped = np.concatenate([[0], ends])[base]
         row = np.searchsorted(ends, index + skipped, "right")
         column = row + 1 + index + skipped - np.concatenate([[0], ends])[row]

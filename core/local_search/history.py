@@ -143,8 +143,7 @@ class HistoryRecorder:
 
     def begin_at(self, state: Checkpoint, first: int, end: int) -> None:
         """Resume the walks ``first`` to ``end`` - 1; the first rank takes the front of all walks."""
-        status = self.memory.status()
-        self.iterations = status[:, WalkStatus.iteration].astype(np.int64)
+        self.iterations = self.memory.status()[:, WalkStatus.iteration].astype(np.int64)
         self.ahead = state[AHEAD][first:end].copy()
         self.front = state[FRONT] if first == 0 else state[FRONT][:0]
 

@@ -58,9 +58,8 @@ class Outcome(Digested):
 
 def combine_outcomes(outcomes: Sequence[Outcome]) -> Outcome:
     """Combine the outcomes of walks made one after another, as if made side by side; without a history."""
-    best = min(outcomes, key=lambda outcome: (outcome.cost, outcome.walk))
     return replace(
-        best,
+        min(outcomes, key=lambda outcome: (outcome.cost, outcome.walk)),
         iterations=sum(outcome.iterations for outcome in outcomes),
         evaluations=sum(outcome.evaluations for outcome in outcomes),
         digest=sum(outcome.digest for outcome in outcomes) % 2**64,

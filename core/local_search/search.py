@@ -188,8 +188,7 @@ class LocalSearch(Search):
         if self.plan.settings.by_walks and not have_equal_devices(self.backend, ranks):
             self.walks.begin(Stop(), None)
             iterate = HistoryRecorder(launcher, self.iterate, 0.0).iterate if self.plan.history else self.iterate
-            speed = measure_speed(launcher.memory, iterate)
-            share = share_by_speed(self.plan.settings.walks, ranks, speed)
+            share = share_by_speed(self.plan.settings.walks, ranks, measure_speed(launcher.memory, iterate))
             if share is not None:
                 launcher.allocate(*share)
 

@@ -40,8 +40,7 @@ class WalksInTurn:
             is_late = run.ranks.bcast(run.monitor.seconds) >= run.stop.seconds
             is_last = len(self.earlier) == self.plan.settings.walks
             if is_late or run.is_interrupted or is_last:
-                by_time = outcome.by_time or (is_late and not is_last)
-                self.earlier[-1] = replace(outcome, by_time=by_time)
+                self.earlier[-1] = replace(outcome, by_time=outcome.by_time or (is_late and not is_last))
                 return combine_outcomes(self.earlier)
             run.restart()
 

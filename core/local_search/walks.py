@@ -135,8 +135,7 @@ class Walks:
         memory, ranks = self.memory, self.launcher.walk_ranks
         status, totals = memory.status(), memory.totals()
         cost, walk = ranks.minloc(*self.best_here(status))
-        numbers = np.arange(memory.first, memory.end, dtype=np.uint64)
-        digest = mix_digests(totals[:, WalkTotals.digest], numbers)
+        digest = mix_digests(totals[:, WalkTotals.digest], np.arange(memory.first, memory.end, dtype=np.uint64))
         iterations, evaluations = status[:, WalkStatus.iteration].sum(), totals[:, WalkTotals.evaluations].sum()
         sums = np.array([iterations, evaluations, digest], np.uint64)
         ranks.reduce(sums, "sum")

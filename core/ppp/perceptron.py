@@ -292,10 +292,6 @@ def _products(matrix: np.ndarray, signs: np.ndarray) -> np.ndarray:
     return np.matmul(matrix, signs, dtype=np.int32)
 
 
-def _parse_file(text: str, path: str | os.PathLike, seed: int) -> PerceptronInstance:
-    return parse(text, path)
-
-
 def _generate(spec: str, seed: int) -> PerceptronInstance:
     """Return the instance of a size m-n or m-n:seed=INTEGER; the text's seed takes precedence."""
     size = _SPEC.fullmatch(spec)
@@ -310,7 +306,7 @@ def _missing(spec: str, data: str | os.PathLike | None) -> InstanceError:
 
 
 READER = InstanceReader(
-    InstanceFormat("a perceptron file", (".ppp", ".txt"), _parse_file),
+    InstanceFormat("a perceptron file", (".ppp", ".txt"), lambda text, path, seed: parse(text, path)),
     expected="a file, or m-n or m-n:seed=INTEGER",
     specification=_SPEC,
     generate=_generate,

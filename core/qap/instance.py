@@ -131,8 +131,7 @@ def cost(instance: QapInstance, permutation: np.ndarray) -> int:
     permutation.
     """
     location = check_permutation(permutation, instance.n)
-    between = instance.distances[np.ix_(location, location)]
-    return int(np.multiply(instance.flows, between, dtype=np.int64).sum())
+    return int(np.multiply(instance.flows, instance.distances[np.ix_(location, location)], dtype=np.int64).sum())
 
 
 def bounds(flows: np.ndarray, distances: np.ndarray) -> tuple[int, int]:

@@ -324,13 +324,7 @@ class AsynchronousRun(Run):
         return self.monitor.longest_launch_s(PROGRESS_INTERVAL_S)
 
     def report(
-        self,
-        done: int,
-        cost: int,
-        evaluations: int | None = None,
-        bound: int | None = None,
-        *,
-        next_s: float = 0.0,
+        self, done: int, cost: int, evaluations: int | None = None, bound: int | None = None, *, next_s: float = 0.0
     ) -> bool:
         """Report progress between two launches. Return True if the step must end, since all ranks synchronise.
 

@@ -98,8 +98,7 @@ class TourPartition:
         slot = np.empty_like(self.slot)
         slot[paths] = np.arange(paths.size, dtype=slot.dtype)
         heads = slot[self.starts].astype(np.int64)
-        lengths = np.diff(heads, append=paths.size)
-        return paths[ranges(heads[self.order], lengths[self.order])]
+        return paths[ranges(heads[self.order], np.diff(heads, append=paths.size)[self.order])]
 
 
 def partition(tour: np.ndarray, cells: np.ndarray) -> TourPartition:

@@ -186,8 +186,7 @@ class IteratedThreeOpt(Search):
         self.initial = None if tours is None else np.argsort(self.order)[tours].astype(np.int32)
         stop = checked_stop(stop, self.title, "iterations", "seconds", "target", callback=watching.get("callback"))
         self.communicator = ranks = ranks or self.communicator
-        run = SynchronousRun(ranks, stop, total=stop.limit, **watching)
-        return execute(self, run)
+        return execute(self, SynchronousRun(ranks, stop, total=stop.limit, **watching))
 
     # --- the search, as the run loop calls it ---
 
@@ -273,8 +272,7 @@ class IteratedThreeOpt(Search):
             words[n + 1] = mix_digests(totals[:, TourTotals.digest], numbers)
             if self.first <= walk < self.end:
                 words[n + 2] = control[walk - self.first, TourControl.best_at]
-                best = self.backend.read(self.rows.best, (walk - self.first) * n, n)
-                words[:n] = self.order[best]
+                words[:n] = self.order[self.backend.read(self.rows.best, (walk - self.first) * n, n)]
         ranks.reduce(words, "sum")
         rounds, digest, found_at, evaluations = (int(word) for word in words[n:])
         run.end(run.done, cost, evaluations)

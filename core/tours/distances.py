@@ -38,10 +38,6 @@ def _euclidean(a: Axes, b: Axes) -> np.ndarray:
     return np.sqrt(_sum_of_squares(a, b)) + 0.5
 
 
-def _ceiling(a: Axes, b: Axes) -> np.ndarray:
-    return np.ceil(np.sqrt(_sum_of_squares(a, b)))
-
-
 def _pseudo_euclidean(a: Axes, b: Axes) -> np.ndarray:
     length = np.sqrt(_sum_of_squares(a, b) / 10.0)
     nearest = np.floor(length + 0.5)
@@ -87,7 +83,7 @@ def _radians(degrees_minutes: np.ndarray) -> np.ndarray:
 
 FORMULAS: dict[str, tuple[int, Callable[[Axes, Axes], np.ndarray]]] = {
     "EUC_2D": (2, _euclidean),
-    "CEIL_2D": (2, _ceiling),
+    "CEIL_2D": (2, lambda a, b: np.ceil(np.sqrt(_sum_of_squares(a, b)))),
     "ATT": (2, _pseudo_euclidean),
     "GEO": (2, _geographical),
     "MAN_2D": (2, _manhattan),
@@ -211,14 +207,12 @@ def edge_lengths(coordinates: np.ndarray, edge_weight_type: str, tour: np.ndarra
     axes = _axes(coordinates, edge_weight_type)
     following = np.roll(tour, -1, axis=-1)
     formula = FORMULAS[edge_weight_type][1]
-    lengths = formula([axis[tour] for axis in axes], [axis[following] for axis in axes])
-    return lengths.astype(np.int64)
+    return formula([axis[tour] for axis in axes], [axis[following] for axis in axes]).astype(np.int64)
 
 
 def compact(distances: np.ndarray) -> np.ndarray:
     """Return distances as C-contiguous uint16 if the largest allows it, else as uint32."""
-    dtype = np.uint16 if distances.max() < 2**16 else np.uint32
-    return np.ascontiguousarray(distances, dtype=dtype)
+    return np.ascontiguousarray(distances, dtype=np.uint16 if distances.max() < 2**16 else np.uint32)
 
 
 LAYOUTS: dict[str, Callable[[int], tuple[np.ndarray, np.ndarray]]] = {

@@ -76,8 +76,7 @@ def generate(spec: str) -> TspInstance:
         raise InstanceError(spec, None, "no such generator", f"one of {', '.join(FAMILIES)}")
     draw, options = FAMILIES[spec.partition(":")[0]]
     name, (n, *values) = parse_specification(spec, [_SIZE], options)
-    cities = draw(n, *values).astype(np.float64)
-    instance = TspInstance(name, coordinates=cities, source="generated from its name")
+    instance = TspInstance(name, coordinates=draw(n, *values).astype(np.float64), source="generated from its name")
     if draw is grid and n % _columns(n) == 0 and n % 2 == 0:
         instance.optimum = n * values[-1]  # of a full lattice with an even number of points
     return instance

@@ -138,8 +138,7 @@ class TspInstance:
         """`tour_length` of a tour, shape (n,), without the matrix; raises `ValueError` if it is no permutation."""
         if self.coordinates is None:
             return tour_length(self.distances, tour)
-        order = check_tour(tour, self.n)
-        return int(metric.edge_lengths(self.coordinates, self.edge_weight_type, order).sum())
+        return int(metric.edge_lengths(self.coordinates, self.edge_weight_type, check_tour(tour, self.n)).sum())
 
     def tour_lengths(self, tours: np.ndarray) -> np.ndarray:
         """Return the lengths of many closed tours, unchecked: (tours, n) -> (tours,) int64."""

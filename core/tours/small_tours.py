@@ -100,8 +100,7 @@ def enumerate_tours(distances: np.ndarray) -> ShortestTours:
     """Measure every tour; n <= 10, distances symmetric or not."""
     table = _checked(distances, MOST_CITIES_ALL_TOURS)
     n = len(table)
-    others = _permutations(n - 1) + 1
-    tours = np.pad(others, ((0, 0), (1, 0)))
+    tours = np.pad(_permutations(n - 1) + 1, ((0, 0), (1, 0)))
     lengths = np.zeros(len(tours), np.int64)
     if n > 1:
         for position in range(n):

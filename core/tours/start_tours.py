@@ -23,7 +23,6 @@ def nearest_neighbour_tour(distances: np.ndarray, first: int = 0) -> np.ndarray:
     visited = np.zeros(n, bool)
     visited[first] = True
     for position in range(1, n):
-        lengths = np.where(visited, far, distances[tour[position - 1]].astype(np.int64))
-        tour[position] = int(lengths.argmin())
+        tour[position] = int(np.where(visited, far, distances[tour[position - 1]].astype(np.int64)).argmin())
         visited[tour[position]] = True
     return tour

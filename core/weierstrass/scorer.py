@@ -85,8 +85,7 @@ def value(x: np.ndarray) -> float:
     """
     point = checked_point(x)
     exponents = np.arange(1, TERMS + 1)
-    amplitudes = np.exp2(-HOLDER_EXPONENT * exponents)
-    return math.fsum((amplitudes * np.sin(np.ldexp(point[:, None], exponents))).ravel())
+    return math.fsum((np.exp2(-HOLDER_EXPONENT * exponents) * np.sin(np.ldexp(point[:, None], exponents))).ravel())
 
 
 def cost(x: np.ndarray) -> int:

@@ -25,12 +25,8 @@ def in_turns(cases: Sequence[Case], bases: Sequence[Case]) -> list[Case]:
     return [*bases, *others, *again]
 
 
-def of_task(outcome: CaseOutcome) -> object:
-    return id(outcome.case.task)
-
-
 def run_with_baselines(
-    run: PlanRun, cases: Sequence[Case], group: Callable[[CaseOutcome], object] = of_task
+    run: PlanRun, cases: Sequence[Case], group: Callable[[CaseOutcome], object] = lambda one: id(one.case.task)
 ) -> list[CaseOutcome]:
     """Run cases, on a host that must be idle again after a drift; return the last outcome of each configuration.
 

@@ -53,10 +53,6 @@ def write_colony(path: Path, distances: np.ndarray, options: Any) -> None:
     path.write_bytes(header + renumbered.astype("<u4").tobytes() + values.astype("<f4").tobytes())
 
 
-def climb_arguments(options: Any) -> tuple[object, ...]:
-    return (options.climbers,)
-
-
 def colony_arguments(options: Any) -> tuple[object, ...]:
     """Return ants, iterations, the fraction of 2^32 that evaporates, and the seed."""
     from core.ant_colony.settings import part_of_32_bits
@@ -92,7 +88,7 @@ PROGRAMS = {
         "hill_climbing.c",
         {"C, plain loops": (), "C, ordered copies": ("-DORDERED",)},
         write_distances,
-        climb_arguments,
+        lambda options: (options.climbers,),
         {"mapping": "native", "scan": "full"},
     ),
     # The strategies are equal on one core, where one lane does everything.

@@ -43,8 +43,7 @@ def add_plan_options(
     add("--oversubscribe", action="store_true", help="allow more ranks than cores")
     add("--out", type=Path, default=Path("reports/out"), metavar="DIR", help="output folder (%(default)s)")
     add_common_option(parser, "quiet")
-    again = "repeat runs that are recorded already (default: reuse their records)"
-    add("--rerun", action="store_true", help=again)
+    add("--rerun", action="store_true", help="repeat runs that are recorded already (default: reuse their records)")
     add("--dry-run", action="store_true", help="print the remaining runs as command lines, and exit")
     where = "where cases run: here, by Slurm, or on the workers of a Dask scheduler (%(default)s)"
     add("--executor", choices=executors.NAMES, default=executors.NAMES[0], help=where)

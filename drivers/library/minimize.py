@@ -303,8 +303,7 @@ def run(
     """
     text("workload", workload, f"one of {', '.join(NAMES)}")
     several = {name: value for name, value in (("seeds", seeds), ("repeats", repeats)) if value is not None}
-    declared = get_workload(workload)
-    runs = run_workload(declared, {**options, **several}, callback, ranks, workers)
+    runs = run_workload(get_workload(workload), {**options, **several}, callback, ranks, workers)
     return Results(runs) if several else runs[0]
 
 

@@ -173,8 +173,7 @@ class Results(Sequence[Result]):
     @property
     def hash(self) -> str:
         """Hash of seeds and hashes of all runs."""
-        text = " ".join(f"{run.seed} {run.hash}" for run in self.runs)
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        return hashlib.sha256(" ".join(f"{run.seed} {run.hash}" for run in self.runs).encode()).hexdigest()[:16]
 
     def plot(self, axes: Sequence[Axes] | np.ndarray | None = None) -> np.ndarray:
         """Draw every run's best cost against evaluations and against seconds: see `Result.plot`."""

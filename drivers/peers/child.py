@@ -30,8 +30,7 @@ def main(argv: Sequence[str]) -> int:
         return time.perf_counter() - began, answer
 
     startup_s, _ = timed(minimal, limits[0])
-    runs = [median_run(partial(timed, problem, limit)) for limit in limits]
-    result.write_bytes(pickle.dumps((startup_s, runs)))
+    result.write_bytes(pickle.dumps((startup_s, [median_run(partial(timed, problem, limit)) for limit in limits])))
     return 0
 
 

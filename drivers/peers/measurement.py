@@ -101,8 +101,7 @@ def _limits(peer: Peer, race: PeerTask) -> tuple[float, ...]:
     if not isinstance(peer, PeerPackage) or not peer.timed:
         return (race.limit_s,)
     halvings = 0 if race.cost is None else HALVINGS
-    limits = [max(race.seconds / 2**k, peer.shortest_s) for k in range(halvings + 1)]
-    return tuple(dict.fromkeys(limits))
+    return tuple(dict.fromkeys([max(race.seconds / 2**k, peer.shortest_s) for k in range(halvings + 1)]))
 
 
 def _solved(peer: Peer, path: str, folder: Path, task: PeerTask, limits: Sequence[float], seed: int) -> StartAndRuns:

@@ -25,8 +25,7 @@ def texts(pair: StringPair) -> list[bytes | list[int]]:
 
 def with_rapidfuzz(pair: list[bytes | list[int]], seconds: float, seed: int) -> PeerAnswer:
     """Bit-parallel C++ on one core, without seed and time limit."""
-    package = importlib.import_module("rapidfuzz.distance")
-    return PeerAnswer(int(package.LCSseq.similarity(*pair)), True)
+    return PeerAnswer(int(importlib.import_module("rapidfuzz.distance").LCSseq.similarity(*pair)), True)
 
 
 RAPIDFUZZ = PeerPackage("rapidfuzz", STRINGS, "rapidfuzz>=3,<4", texts, with_rapidfuzz)

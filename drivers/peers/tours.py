@@ -59,14 +59,12 @@ def matrix_rows(instance: TspInstance) -> Matrix:
 
 def with_fast_tsp(distances: Matrix, seconds: float, seed: int) -> PeerAnswer:
     """Local search with repeated disturbances, for some seconds, without a seed."""
-    package = importlib.import_module("fast_tsp")
-    return PeerAnswer(package.find_tour(distances, duration_seconds=seconds), False)
+    return PeerAnswer(importlib.import_module("fast_tsp").find_tour(distances, duration_seconds=seconds), False)
 
 
 def with_elkai(distances: Matrix, seconds: float, seed: int) -> PeerAnswer:
     """One run of LKH, from the matrix to the tour, without seed and time limit."""
-    package = importlib.import_module("elkai")
-    return PeerAnswer(package.DistanceMatrix(distances).solve_tsp(runs=1)[:-1], False)
+    return PeerAnswer(importlib.import_module("elkai").DistanceMatrix(distances).solve_tsp(runs=1)[:-1], False)
 
 
 def with_ortools(distances: Matrix, seconds: float, seed: int) -> PeerAnswer:
@@ -135,8 +133,7 @@ def with_highs(distances: np.ndarray, seconds: float, seed: int) -> PeerAnswer:
             tour = graphs.depth_first_order(chosen, 0, directed=False, return_predecessors=False)
             return PeerAnswer(tour.tolist(), True)
         cuts = [(label[first] == part) & (label[second] == part) for part in range(parts)]
-        sizes = np.bincount(label)
-        rules.append(optimize.LinearConstraint(np.array(cuts, float), -np.inf, sizes - 1))
+        rules.append(optimize.LinearConstraint(np.array(cuts, float), -np.inf, np.bincount(label) - 1))
 
 
 def flat_matrix(instance: TspInstance) -> tuple[list[float], int]:
@@ -145,8 +142,7 @@ def flat_matrix(instance: TspInstance) -> tuple[list[float], int]:
 
 def with_held_karp(matrix: tuple[list[float], int], seconds: float, seed: int) -> PeerAnswer:
     """The plain dynamic programming in Rust on one core, without seed and time limit."""
-    package = importlib.import_module("held_karp")
-    tour, length = package.solve_flat(*matrix)
+    tour, length = importlib.import_module("held_karp").solve_flat(*matrix)
     return PeerAnswer(list(tour), True, reported_cost=round(length))
 
 
@@ -202,8 +198,7 @@ def run_lkh(folder: Path, name: str, seed: int) -> Sequence[str]:
 def read_lkh(answer: Path) -> PeerAnswer:
     """Read LKH's answer: a TSPLIB tour, cities from 1, ended by -1."""
     section = answer.read_text(encoding="utf-8").partition("TOUR_SECTION")[2].partition("-1")[0]
-    tour = [city - 1 for city in _numbers(section, answer.name)]
-    return PeerAnswer(tour, False)
+    return PeerAnswer([city - 1 for city in _numbers(section, answer.name)], False)
 
 
 def _numbers(text: str, name: str) -> list[int]:

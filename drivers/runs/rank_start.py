@@ -68,8 +68,7 @@ def check_argument_consistency(ranks: Communicator, workload: Workload[Any], opt
         for one, declared in options.declared()
         if declared.decides != "place"
     }
-    program = {"program": workload.command, "--help": "not given"}
-    require_equal_arguments(ranks, {**program, **arguments})
+    require_equal_arguments(ranks, {"program": workload.command, "--help": "not given", **arguments})
     root = Path(__file__).parents[2]
     require_equal_content(ranks, "the suite's sources", str(root), lambda: sources_digest(root))
     own = Path(workload.started[-1]).absolute()

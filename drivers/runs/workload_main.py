@@ -57,8 +57,7 @@ def parse_options(workload: Workload[AnyOptions], description: str | None, argv:
     called = workload.command if workload.program else invocation(f"drivers.{workload.name}")
     parser, has_files = options_parser(workload, called, description)
     # Files may be anywhere among the options.
-    values = parser.parse_intermixed_args(argv) if has_files else parser.parse_args(argv)
-    return workload.options(**vars(values))
+    return workload.options(**vars(parser.parse_intermixed_args(argv) if has_files else parser.parse_args(argv)))
 
 
 @cache

@@ -131,10 +131,7 @@ def _narrow(table: TextTable) -> TextTable:
 
 
 def render(
-    sections: Sequence[RateSection],
-    pictures: Sequence[str] = (),
-    failures: Sequence[str] = (),
-    made_by: str = "",
+    sections: Sequence[RateSection], pictures: Sequence[str] = (), failures: Sequence[str] = (), made_by: str = ""
 ) -> str:
     """Return the page in Markdown; ``pictures`` are the addresses of the hosts' heat maps, or none."""
     parts = [

@@ -125,13 +125,11 @@ def _part(paper: Paper, exhibit: Exhibit, runs: Sequence[PaperRun], folder: Path
     """Return what the template prints of an exhibit."""
     cells = exhibit_frame(paper, exhibit, runs)
     heads = {column.key: heading(paper, exhibit, column, cells) for column in exhibit.columns}
-    name = f"{paper.name}-{re.sub(NOT_IN_NAMES, '-', exhibit.name)}"
-    pictures = draw(exhibit, cells, heads, folder / name)
+    pictures = draw(exhibit, cells, heads, folder / f"{paper.name}-{re.sub(NOT_IN_NAMES, '-', exhibit.name)}")
     one = verdict(exhibit, cells, missing)
     kind, _, number = exhibit.name.partition(" ")
     ran = {id(run): run for run in cells["run"].dropna()}.values()
     took = sum(repetition.total_s for run in ran for record in run.records for repetition in record.repetitions)
-    not_run = [*_not_run(paper, exhibit, cells, missing)]
     return {
         "caption": caption(exhibit),
         "title": title(exhibit),
@@ -144,7 +142,7 @@ def _part(paper: Paper, exhibit: Exhibit, runs: Sequence[PaperRun], folder: Path
         "pictures": pictures,
         "command": shlex.join(["onekernel", "reproduce", paper.name, f"--{kind}", number]),
         "took": duration(took) if took else "",
-        "not_run": not_run,
+        "not_run": [*_not_run(paper, exhibit, cells, missing)],
     }
 
 

@@ -166,13 +166,10 @@ def missed_goals(works: Sequence[RankRates]) -> list[str]:
         missed = [one for one in long if one.strong.loc[count, "gain"] < goal]
         if missed:
             lines.append(f"Less than × {goal:.2f} on {count} GPUs: {_names(missed, works)}")
-        if waiting := [one for one in missed if _is_communication(one.strong.loc[count], count)]:
+        rates = [(one, one.strong.loc[count]) for one in missed]
+        if waiting := [one for one, rate in rates if rate["communication"] >= (1 - rate["gain"] / count) / 2]:
             lines[-1] += f". At least half of the missing time is communication: {_names(waiting, works)}"
     return lines
-
-
-def _is_communication(rate: pandas.Series[float], count: int) -> bool:
-    return bool(rate["communication"] >= (1 - rate["gain"] / count) / 2)
 
 
 def _names(some: Sequence[RankRates], works: Sequence[RankRates]) -> str:

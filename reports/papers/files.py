@@ -85,8 +85,7 @@ def _plain_numbers(content: Any) -> Any:
 def _exhibit(file: DataFile, content: Mapping[str, Any], scales: Mapping[str, Mapping[str, Any]]) -> Exhibit:
     """Convert an exhibit, with its scales in full: defaults are those of the paper, and the paper's amount."""
     place = str(content.get("name", "an exhibit"))
-    own = {name: value for name, value in content.items() if name not in SCALES}
-    bare = file.part(Exhibit, own, place)
+    bare = file.part(Exhibit, {name: value for name, value in content.items() if name not in SCALES}, place)
     full = {}
     for name in SCALES:
         usual, given = scales.get(name, {}), content.get(name, {})
@@ -114,8 +113,7 @@ def _check(file: DataFile, paper: Paper, exhibit: Exhibit) -> None:
         file.among(where, "row", column.rows, rows)
         if column.published:
             file.among(where, "published column", [column.published], [*published])
-            parts = published[column.published].holds
-            file.among(where, "part", [column.part] if column.part else [], parts)
+            file.among(where, "part", [column.part] if column.part else [], published[column.published].holds)
     if exhibit.checks and exhibit.untested:
         file.wrong(place, "checks and untested", "one of them")
     for check in exhibit.checks:
@@ -125,8 +123,7 @@ def _check(file: DataFile, paper: Paper, exhibit: Exhibit) -> None:
         _check_references(file, exhibit, name)
     for name, scale in exhibit.scales.items():
         file.among(f"{place}, {name}", "row", [*scale.rows, *scale.row_amounts], rows)
-        restricted = chain(*scale.column_rows.values(), *scale.once.values())
-        file.among(f"{place}, {name}", "row", [*restricted], rows)
+        file.among(f"{place}, {name}", "row", [*chain(*scale.column_rows.values(), *scale.once.values())], rows)
         file.among(f"{place}, {name}", "series", [*scale.once], [*paper.series])
         file.among(f"{place}, {name}", "column", [*scale.columns, *scale.column_rows], columns)
     if exhibit.plot:

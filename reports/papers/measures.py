@@ -126,10 +126,6 @@ def _gap(run: PaperRun, exhibit: Exhibit) -> float | None:
     return 100 * abs(_best(run, exhibit) / optimum - 1) if optimum else None
 
 
-def _mean_cost(run: PaperRun, exhibit: Exhibit) -> float:
-    return statistics.mean(record.best_cost for record in run.records)
-
-
 def _process(run: PaperRun, exhibit: Exhibit) -> float | None:
     transfers, kernel = run.part("transfer_s"), run.part("kernel_s")
     return None if transfers is None or kernel is None else max(0.0, 100 - transfers - kernel)
@@ -217,7 +213,7 @@ MEASURES: dict[str, Measure] = {
     "evaluations": Measure(_evaluations, rate),
     "cost": Measure(_best, cost),
     "gap": Measure(_gap, TWO_DECIMALS),
-    "mean_cost": Measure(_mean_cost, cost),
+    "mean_cost": Measure(lambda run, exhibit: statistics.mean(record.best_cost for record in run.records), cost),
     "index": Measure(lambda run, exhibit: run.record.best_index, WHOLE),
     "nodes": Measure(lambda run, exhibit: run.record.evaluations or None, WHOLE),
     "steps": Measure(_detail("steps_per_climb"), ONE_DECIMAL),

@@ -98,14 +98,10 @@ def _holds(check: Check, own: Mapping[str, float], base: Mapping[str, float]) ->
     return sum(right) >= check.share * len(right)
 
 
-def _is_near(value: float, other: float, factor: float) -> bool:
-    return min(value, other) > 0 and max(value / other, other / value) <= factor
-
-
 RULES: dict[str, Callable[[float, float, float], bool]] = {
     "above": lambda value, other, factor: value > factor * other,
     "below": lambda value, other, factor: value < factor * other,
-    "near": _is_near,
+    "near": lambda value, other, factor: min(value, other) > 0 and max(value / other, other / value) <= factor,
 }
 
 

@@ -53,7 +53,6 @@ def draw(exhibit: Exhibit, cells: pandas.DataFrame, heads: Mapping[str, str], pa
         return []
     shown = cells[cells["column"].isin(plot.columns) & (cells["value"] > 0)]
     ours = shown[shown["source"] != "paper"]
-    panels = plot.panels or ("",)
     rows = {
         panel: [
             row.name
@@ -61,7 +60,7 @@ def draw(exhibit: Exhibit, cells: pandas.DataFrame, heads: Mapping[str, str], pa
             if row.panel == panel or not panel
             if (plot.kind == "lines" and row.x is not None) or row.name in {*ours["row"]}
         ]
-        for panel in panels
+        for panel in plot.panels or ("",)
     }
     rows = {panel: names for panel, names in rows.items() if shown["row"][shown["row"].isin(names)].nunique() > 1}
     if ours.empty or not rows:
@@ -79,8 +78,7 @@ def draw(exhibit: Exhibit, cells: pandas.DataFrame, heads: Mapping[str, str], pa
             keys |= dict(zip(map(str, texts), handles, strict=True))
         picture.legend([*keys.values()], [*keys], loc="outside lower left")
 
-    height = 0.8 + 2.3 * len(rows) + 0.17 * len(curves)
-    return style.draw(paint, path, height, (len(rows), 1))
+    return style.draw(paint, path, 0.8 + 2.3 * len(rows) + 0.17 * len(curves), (len(rows), 1))
 
 
 def _curve_styles(plot: Plot, shown: pandas.DataFrame) -> dict[str, dict[str, Any]]:
@@ -154,7 +152,6 @@ def _fill_axes(
                 label=labels[key],
             )
         else:
-            marker = {name: look[name] for name in ("color", "marker")}
             axes.errorbar(
                 at,
                 values,
@@ -163,7 +160,7 @@ def _fill_axes(
                 capsize=3,
                 linewidth=1.3,
                 label=labels[key],
-                **marker,
+                **{name: look[name] for name in ("color", "marker")},
             )
     if is_line:
         axes.set_xlabel(plot.x_axis)

@@ -57,8 +57,7 @@ def draw(sections: Sequence[RateSection], folder: Path, name: str) -> list[Path]
     table = heat_table(sections)
     if table.empty:
         return []
-    ratios = table.to_numpy(float)
-    reach = max(LEAST_DECADES, *(abs(math.log10(one)) for one in ratios.ravel() if one > 0))
+    reach = max(LEAST_DECADES, *(abs(math.log10(one)) for one in table.to_numpy(float).ravel() if one > 0))
 
     def paint(figure: Figure, grid: np.ndarray) -> None:
         from matplotlib import cm, colors

@@ -34,8 +34,7 @@ def show_rates(section: RateSection, axes: Axes | None = None) -> Axes:
     Raises `UserError` if matplotlib is not installed.
     """
     if axes is None:
-        size = style.WIDTH, _height(section)
-        _, axes = style.user_pyplot().subplots(figsize=size, layout="constrained")
+        _, axes = style.user_pyplot().subplots(figsize=(style.WIDTH, _height(section)), layout="constrained")
     fill_axes(axes, section)
     return axes
 

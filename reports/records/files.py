@@ -124,8 +124,7 @@ def _with_last_solvers(run: Sequence[Record]) -> Record:
     def repetitions(solvers: Iterable[object]) -> int:
         return sum(one.get("repetitions") or 0 for one in solvers if isinstance(one, dict))
 
-    most = max(measured, key=repetitions)
-    return replace(run[0], details={**run[0].details, REFERENCE_SOLVERS: most})
+    return replace(run[0], details={**run[0].details, REFERENCE_SOLVERS: max(measured, key=repetitions)})
 
 
 def families(records: Iterable[Record]) -> list[list[Record]]:

@@ -104,7 +104,7 @@ def test_gpus_are_listed_by_the_driver_alone(monkeypatch):
         cuDeviceGetName=lambda length, index: f"GPU {index}".encode().ljust(length, b"\0"), cuDeviceTotalMem=1 << 30,
         cuDeviceGetAttribute=attribute,
     )  # fmt: skip
-    expected = [(str(k), f"GPU {k}", "CUDA 13.2", 1 << 30, 132, "gpu", "", "nvrtc") for k in range(2)]
+    expected = [(str(k), f"GPU {k}", "CUDA 13.2", 1 << 30, 132, "gpu", "", "nvrtc", False) for k in range(2)]
     assert CudaDevice.devices() == expected
 
 

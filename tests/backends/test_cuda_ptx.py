@@ -50,15 +50,15 @@ def compile_all(gpu, compilers, capability=(9, 0)):
             check(ptx(compiler, one, capability), one, compiler, f"{capability[0]}{capability[1]}")
 
 
-def all_but_some_slow(names, *quick):
-    """Names and compilers: ``quick`` ones by NVRTC, and in the slow tier all names by both."""
+def all_but_some_slow(names, *quick, slow=BOTH):
+    """Names and compilers: ``quick`` ones by NVRTC, and in the slow tier all names by these compilers."""
     by_nvrtc = [pytest.param(name, ["nvrtc"], id=f"{name} by nvrtc") for name in quick]
-    return [*by_nvrtc, *(pytest.param(name, BOTH, marks=SLOW, id=name) for name in names)]
+    return [*by_nvrtc, *(pytest.param(name, slow, marks=SLOW, id=name) for name in names)]
 
 
 @pytest.mark.parametrize(
     ("name", "compilers"),
-    all_but_some_slow(CASES, "bundles of i16", "control", "random numbers", "remainders", "set bits"),
+    all_but_some_slow(CASES, "bundles of i16", "control", "random numbers", "remainders", "set bits", slow=["nvrtc"]),
 )
 @pytest.mark.parametrize("capability", [pytest.param((8, 0), marks=pytest.mark.long), (9, 0)])
 def test_kernels_compile_to_ptx(name, compilers, capability):

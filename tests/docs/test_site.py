@@ -62,7 +62,7 @@ SHOWN = ("docs/index", "docs/platforms", "docs/api", "core/lang/LANGUAGE", "repo
 WIDTHS = (390, 1320, 1366, 1440, 1920)
 
 
-@pytest.mark.slow
+@pytest.mark.long  # on a busy host the browser leaves some frames out
 def test_no_page_scrolls_sideways_at_usual_widths(site):
     """Five pages in frames of these widths. A screenshot of them is in the folder of the site."""
     browser = shutil.which("chromium")

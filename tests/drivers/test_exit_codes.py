@@ -142,14 +142,6 @@ def test_what_the_system_refuses_is_one_line_with_what_helps(capsys, error, line
         assert said.startswith(f"error: {line}") and said.count("\n") == 1
 
 
-def test_a_system_without_unix_modules_is_told_of_wsl():
-    program = "import sys, runpy; sys.modules['resource'] = None; sys.argv = ['ihc']; "
-    program += "runpy.run_module('drivers.ihc', run_name='__main__')"
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert "WSL 2" in done.stderr
-
-
 def test_another_error_of_the_system_keeps_its_traceback(capsys):
     assert run_driver(ending_with(OSError(errno.ENOENT, "No such file or directory")), []) == 1
     assert "Traceback" in capsys.readouterr().err

@@ -19,10 +19,7 @@ GENERATED = {
 # By paper: the collections of its instances, in the order of its tables.
 _USED = {
     "oneil2011": (("tsplib", "kroA100 kroB100 kroC100 kroD100 kroE100"),),
-    "menezes2019": (
-        ("national", "dj38 lu980 qa194"),
-        ("tsplib", "a280 d198 lin318 pcb442 pr1002 rat783"),
-    ),
+    "menezes2019": (("national", "dj38 lu980 qa194"), ("tsplib", "a280 d198 lin318 pcb442 pr1002 rat783")),
     "xavier2022": (
         ("vrp", "eil7 eil13"),
         ("tsplib", "burma14"),

@@ -213,8 +213,7 @@ class Expressions(Bundles):
         if self.bundle(node) is not None:
             self.refuse(node, f"the bundle {ast.unparse(node)} instead of a number; read a field of it")
         array = self.array(node.value)
-        index = self.index_in(array, node.slice)
-        load = tree.Load(array.type.element, array.name, index)
+        load = tree.Load(array.type.element, array.name, self.index_in(array, node.slice))
         if array.type.holds is not boolean:
             return load
         return tree.Compare(boolean, "ne", tree.Cast(u32, load), tree.Literal(u32, u32(0)))

@@ -74,8 +74,7 @@ class EvaluationCheck:
         self.executor.build(point.solution)
         changed = (EVERYTHING, 0, 0, -1)
         while True:
-            picks = point.picked(self.few)
-            self.compare(point, picks, changed, self.sequence.window)
+            self.compare(point, point.picked(self.few), changed, self.sequence.window)
             if self.moves_made in samples:
                 self.check_rows(point)
                 if self.chooses:

@@ -15,12 +15,7 @@ from core.local_search.encodings import Neighbourhood
 from core.local_search.kernels.hooks import D, Evaluation
 from core.local_search.kernels.walks import AnyMove, Move, S, Share
 
-SOLUTION, MOVE, DATA, WORKER = (
-    {"solution": Array(S)},
-    {"move": Move},
-    {"data": D},
-    {"worker": i32, "workers": i32},
-)
+SOLUTION, MOVE, DATA, WORKER = ({"solution": Array(S)}, {"move": Move}, {"data": D}, {"worker": i32, "workers": i32})
 SIGNATURES: dict[str, tuple[dict[str, Any], Any]] = {
     "delta": (SOLUTION | MOVE | DATA, i32),
     "quick": (SOLUTION | {"index": u32} | MOVE | DATA, i32),
@@ -33,11 +28,7 @@ SIGNATURES: dict[str, tuple[dict[str, Any], Any]] = {
 }
 """Parameters and result of each function of `core.local_search.kernels.hooks.Evaluation`; a move is an `AnyMove`."""
 INDEX, SIZE = {"index": u32}, {"n": i32}
-DECODING: tuple[dict[str, Any], ...] = (
-    INDEX | SIZE,
-    INDEX | {"i": i32} | SIZE,
-    INDEX | {"i": i32, "j": i32} | SIZE,
-)
+DECODING: tuple[dict[str, Any], ...] = (INDEX | SIZE, INDEX | {"i": i32} | SIZE, INDEX | {"i": i32, "j": i32} | SIZE)
 """Parameters of the functions that compute a neighbour's i, j and k in a custom neighbourhood; all return i32."""
 
 
@@ -110,8 +101,7 @@ def parameter_matches(declared: Any, argument: Any) -> bool:
         element = declared.element if isinstance(declared, Array) else None
         return isinstance(element, Generic) or element is argument.element
     if is_bundle(argument):
-        passed = AnyMove if argument is Move else argument
-        return is_bundle(declared) and issubclass(passed, declared)
+        return is_bundle(declared) and issubclass(AnyMove if argument is Move else argument, declared)
     return declared in SCALARS and widens(argument, declared)
 
 

@@ -278,8 +278,7 @@ def check_evaluation(
 def check_starts(backend: ComputeDevice, scorer: CheckedScorer, seed: int) -> None:
     """Check the random solutions from which a device's walks begin, and score them."""
     encoding = scorer.problem.encoding
-    walk = Walk(room=1, length=encoding.n, choices=encoding.choices)
-    walks = backend.rows(walk, SCORED, S=encoding.dtype)
+    walks = backend.rows(Walk(room=1, length=encoding.n, choices=encoding.choices), SCORED, S=encoding.dtype)
     backend.write(walks.number, np.arange(SCORED, dtype=np.uint64))
     backend.launch(start_solutions, 1, 1, encoding.code, walks, seed)
     solutions = backend.download(walks.solution).reshape(SCORED, encoding.n)

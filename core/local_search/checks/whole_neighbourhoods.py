@@ -75,5 +75,4 @@ def sample_indices(size: int, most: int, random: np.random.Generator) -> np.ndar
         return np.arange(size)
     wide = min(BLOCK, most)
     blocks = np.sort(random.choice(size // wide, most // wide, replace=False))
-    offset = random.integers(size % wide + 1)
-    return (offset + wide * blocks[:, None] + np.arange(wide)).reshape(-1)
+    return (random.integers(size % wide + 1) + wide * blocks[:, None] + np.arange(wide)).reshape(-1)

@@ -207,8 +207,7 @@ class HostCells:
 
     def __init__(self, backend: ComputeDevice, problem: Waves, folder: str | None) -> None:
         self.problem = problem
-        count = problem.begin(problem.waves())
-        self.memory = host_memory(backend, count, problem.value.dtype, "cells", folder)
+        self.memory = host_memory(backend, problem.begin(problem.waves()), problem.value.dtype, "cells", folder)
 
     def wave(self, wave: int) -> np.ndarray:
         begin = self.problem.begin(wave)

@@ -85,8 +85,7 @@ class GridTiles:
         self.frontier = self.backend.load(Frontier(*(np.asarray(v, grid.value.dtype) for v in borders)))
         self.bits, self.rows = grid.choices if trace else 0, None
         if self.bits:
-            words = tiles.kept_words(self.bits)
-            self.rows = DecisionRows(self.backend, tiles.waves, words, self.room, self.folder)
+            self.rows = DecisionRows(self.backend, tiles.waves, tiles.kept_words(self.bits), self.room, self.folder)
 
     def launch(self, wave: int) -> None:
         tiles = self.tiles

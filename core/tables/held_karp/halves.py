@@ -108,8 +108,7 @@ class HeldKarpHalves(TableStrategy):
 
     def __init__(self, backend: ComputeDevice, distances: np.ndarray, dtype: np.dtype, cap: int, room: int) -> None:
         self.backend, self.room = backend, room
-        directed = not np.array_equal(distances, distances.T)
-        self.plan = HeldKarpPlan(len(distances) - 1, directed)
+        self.plan = HeldKarpPlan(len(distances) - 1, not np.array_equal(distances, distances.T))
         self.work = self.plan.transitions
         self.launches = HeldKarpLauncher(backend, self.plan.elements, dtype, cap)
         short = np.minimum(distances, cap)

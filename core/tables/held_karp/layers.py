@@ -76,8 +76,7 @@ class HeldKarpLauncher:
             home = Paths(home.layer, self.unread.steps)
         share = SubsetShare(begin, end, self.run, *rows.numbering)
         meeting = Meeting(middles, plan.last, plan.is_apart, plan.directed, self.pitch, self.is_wide)
-        sets = self._sets(rows.elements)
-        self._launch(meet, end - begin, out, home, sets, plan.size, share, meeting, self.best)
+        self._launch(meet, end - begin, out, home, self._sets(rows.elements), plan.size, share, meeting, self.best)
 
     def _sets(self, elements: int) -> Sets:
         return Sets(self.binomials, elements, self.cap, self.most)

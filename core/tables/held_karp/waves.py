@@ -47,8 +47,7 @@ class SubsetWaves(AnsweringWaves):
 
     def work(self) -> int:
         """Return the number of transitions."""
-        sizes = range(2, self.elements + 1)
-        return sum(layer_transitions(self.elements, size) for size in sizes) + self.elements
+        return sum(layer_transitions(self.elements, size) for size in range(2, self.elements + 1)) + self.elements
 
     def answer(self, result: WaveResult) -> TableAnswer:
         last = result.last.astype(np.int64)

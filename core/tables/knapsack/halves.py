@@ -76,8 +76,7 @@ class KnapsackHalf(KnapsackTable):
             lighter, heavier = map(self.cost, self.shares_of(self.cut_at(k)))
             return lighter >= heavier
 
-        count = len(self.numbers)
-        halves = self.cut_at(bisect_left(range(count), True, key=is_lighter_longer))
+        halves = self.cut_at(bisect_left(range(len(self.numbers)), True, key=is_lighter_longer))
         self.lighter, self.heavier = halves
         self.shares = self.shares_of(halves)
         return halves

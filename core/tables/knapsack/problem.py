@@ -100,8 +100,7 @@ class Knapsack:
             raise ValueError(
                 f"found a selection of shape {selection.shape} and {selection.dtype}, expected ({self.n},) and bool"
             )
-        weight = self.weights[selection].sum(dtype=np.uint64)
-        return int(weight), int(self.values[selection].sum(dtype=np.uint64))
+        return int(self.weights[selection].sum(dtype=np.uint64)), int(self.values[selection].sum(dtype=np.uint64))
 
     def by_efficiency(self) -> np.ndarray:
         """Return the item numbers in order of value per weight, largest first; ties in order of number: (n,) int64.
@@ -117,8 +116,7 @@ class Knapsack:
     def useful_items(self) -> np.ndarray:
         """Return the numbers of items that fit and have a value, by weight, ties by number: int64."""
         order = np.argsort(self.weights, kind="stable")
-        useful = (self.weights[order] <= self.capacity) & (self.values[order] > 0)
-        return np.asarray(order[useful], np.int64)
+        return np.asarray(order[(self.weights[order] <= self.capacity) & (self.values[order] > 0)], np.int64)
 
     def upper_bound(self) -> int:
         """Return Dantzig's bound: the value if items could be cut, rounded down."""

@@ -24,14 +24,7 @@ from core.tables.engine.recurrences import TableAnswer
 from core.tables.engine.table_search import TableRun
 from core.tables.lcs.kernels import COLUMNS, ROWS
 from core.tables.lcs.strategies import LcsInput, LcsStrategy
-from core.tables.lcs.table import (
-    CarryRanks,
-    LcsBlock,
-    LcsLaunchShape,
-    LcsTable,
-    LcsTableLayout,
-    shape_for,
-)
+from core.tables.lcs.table import CarryRanks, LcsBlock, LcsLaunchShape, LcsTable, LcsTableLayout, shape_for
 
 STRIPS_PER_RANK = 2
 """Strips of a core's wave for each of more than two ranks; parts of the ranks are whole strips."""

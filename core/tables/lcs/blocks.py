@@ -135,8 +135,7 @@ class LcsBlocks(LcsTraceOverRanks):
         while i > 0 and j > 0 and pairs_left > 0:
             above, left, part = marked.around(i, j)
             most_pairs = min(pairs_left, i - above, j - left)
-            entry = np.array([i - above, j - left, grows, most_pairs], np.int32)
-            pairs, reached = self.trace(part, entry)
+            pairs, reached = self.trace(part, np.array([i - above, j - left, grows, most_pairs], np.int32))
             found_pairs.append(pairs + (above, left))
             i, j, grows = above + int(reached[ROW]), left + int(reached[COLUMN]), int(reached[GROWS])
             pairs_left -= most_pairs - int(reached[LEFT])

@@ -65,8 +65,7 @@ def bench_parser() -> argparse.ArgumentParser:
     add("--rows", metavar="PARTS", help="only cases with one of these parts in the title, separated by commas")
     measure = "budget of each rate in seconds, beyond six repetitions (%(default)g)"
     add("--measure", type=number, default=MEASURE_S, metavar="S", help=measure)
-    repeats = "repeat exactly the given amount instead, R times"
-    add("--repeats", type=positive, metavar="R", help=repeats)
+    add("--repeats", type=positive, metavar="R", help="repeat exactly the given amount instead, R times")
     add("--busy", action="store_true", help="measure while other programs run too")
     programs = "also measure C programs of the same work, compiled with gcc"
     add("--reference-programs", action="store_true", help=programs)
@@ -130,8 +129,7 @@ def plan_cases(
             if not any(part in title.lower() for part in parts):
                 continue
             try:
-                works = plan_variants(values, options, records)
-                runs = [one.on(place) for one in works for place in places]
+                runs = [one.on(place) for one in plan_variants(values, options, records) for place in places]
                 growing += [
                     BenchmarkCase(f"{title}, grows", [run], "")
                     for run in plan_growing(values, places, options, records)

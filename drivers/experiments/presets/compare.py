@@ -87,8 +87,7 @@ def main(argv: Sequence[str] | None = None, workload: Workload[Any] | None = Non
     words = sys.argv[1:] if argv is None else argv
     workload, options, rest = read_options(words, workload)
     ran = run_comparison(workload, options, rest)
-    made_by = shlex.join(["onekernel", "compare", *words])
-    code = DONE if options.dry_run else conclude(ran, options.out, made_by)
+    code = DONE if options.dry_run else conclude(ran, options.out, shlex.join(["onekernel", "compare", *words]))
     return USER_MISTAKE if ran.missing else FAILED if ran.failed else code
 
 

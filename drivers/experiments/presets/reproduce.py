@@ -23,12 +23,7 @@ from drivers.experiments.executors import NAMES as EXECUTORS
 from drivers.experiments.idle_host import wait_until_idle
 from drivers.experiments.options import PlanParser, add_plan_options, chosen_executor, read_setting
 from drivers.experiments.plan import ExperimentPlan, prepare_folder
-from drivers.experiments.presets.paper_plan import (
-    Cell,
-    ReproductionPlan,
-    plan_reproduction,
-    with_instances,
-)
+from drivers.experiments.presets.paper_plan import Cell, ReproductionPlan, plan_reproduction, with_instances
 from drivers.experiments.presets.series import MachineResources, usable_devices
 from drivers.experiments.run import PlanRun, show
 from drivers.options.values import number
