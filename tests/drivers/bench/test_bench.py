@@ -99,18 +99,7 @@ def test_ranks_have_a_page_with_rates_and_records_of_their_own(only_cpu, use_row
         "arguments": "--instance uniform:50:seed=1 --climbers 64",
     }
     use_rows(strings | {"grown": {"2": "--instance half:4242"}}, climbs | {"weak": True})
-    line = [
-        "--workload",
-        "ranks",
-        "--ranks",
-        "2",
-        "--oversubscribe",
-        "--measure",
-        "0",
-        "--busy",
-        "--out",
-        str(tmp_path),
-    ]
+    line = [*"--workload ranks --ranks 2 --oversubscribe --measure 0 --busy --out".split(), str(tmp_path)]
     assert run_driver(main, line) == 0
     records = merge(load(tmp_path / "ranks.jsonl"))
     amounts = [(one.instance[:9], one.ranks, one.parameters.get("climbers")) for one in records]
@@ -119,7 +108,7 @@ def test_ranks_have_a_page_with_rates_and_records_of_their_own(only_cpu, use_row
     assert all(one.turns() for one in records)
     page = (tmp_path / "ranks.md").read_text()
     assert f"```\npython -m drivers.bench {' '.join(line)}\n```" in page
-    assert "| lcs, half:3000 | cells/s |" in page and "| ihc, uniform:50 | climbs/s |" in page
+    assert "| lcs, half:3000, value | cells/s |" in page and "| ihc, uniform:50 | climbs/s |" in page
     assert "weak efficiency on 2" in page
 
 

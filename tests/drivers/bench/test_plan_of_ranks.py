@@ -1,17 +1,54 @@
-"""The plan of scaling: as much work for each rank as for one."""
+"""The plan of scaling: as much work for each rank, and small amounts of all its workloads on ranks of one core."""
 
+import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from drivers.cli.exit_codes import run_driver
 from drivers.experiments.configurations import Configuration
 from drivers.experiments.presets import bench
+from reports.pages.ranks import rank_rates
+from reports.records.files import load, merge
 
 GPU = Configuration("gpu", "0", "a GPU", kind="gpu")
+WEAK = {"weak": True}
+
+
+def grown(option, of_two, of_eight):
+    return {"grown": {"2": f"{option} {of_two}", "8": f"{option} {of_eight}"}}
+
+
+CAPACITY = grown("--capacity", 1800, 7200)
+SMALL = [
+    ("ppp", "--instance 31-37 --walks 1 --iterations 5", grown("--instance", "31-52", "31-104")),
+    ("lcs", "--instance half:800 --no-trace", grown("--instance", "half:1131", "half:2262")),
+    ("ihc", "--instance uniform:20:seed=1 --climbers 1000", WEAK),
+    ("aco", "--instance uniform:25:seed=1 --ants 16 --iterations 2", WEAK),
+    ("knapsack", "--items 30 --capacity 900 --no-trace --verify", CAPACITY),
+    ("qap", "--instance taillard:12:seeds=1,2 --walks 8 --level algorithm --iterations 4", WEAK),
+    ("exact", "--instance uniform:11:seed=1 --bound edges --count", {}),
+    (
+        "weierstrass",
+        "--instance 3 --points 500 --walks 1 --level solution --iterations 2",
+        grown("--points", 1000, 4000),
+    ),
+    ("tsp", "--instance uniform:30:seed=1 --algorithm tabu --neighbourhood exchange2 --walks 1 --iterations 4", {}),
+    ("heldkarp", "--instance uniform:12:seed=1", {}),
+    ("knapsack", "--items 20 --capacity 900", CAPACITY),
+    ("lcs", "--instance half:600", grown("--instance", "half:849", "half:1697")),
+]
+"""Workloads of the plan in its order: arguments, and how the work grows."""
 
 
 def rows_of_gpus():
     return [one for row in bench.CASES if row["on"] == "ranks of GPUs" and "title" not in row for one in row["for"]]
+
+
+def segments():
+    """Return the names of Open MPI's shared memory on this host."""
+    return {path.name for path in Path("/dev/shm").glob("*segment*")}
 
 
 @pytest.mark.slow  # strings of 24 million letters
@@ -26,3 +63,26 @@ def test_each_rank_has_as_much_work_as_one(rows, tmp_path, shared_data):
         (run,) = case.runs
         expected = run.configuration.ranks * of_one[case.title.removesuffix(", grows")]
         assert run.core_s == pytest.approx(expected, rel=0.01), case.title
+
+
+@pytest.mark.parametrize(
+    "count",
+    [pytest.param(2, marks=pytest.mark.slow), pytest.param(8, marks=[pytest.mark.long, pytest.mark.timeout(1800)])],
+)
+def test_the_workloads_of_the_plan_have_equal_results_on_ranks(count, only_cpu, use_rows, tmp_path):
+    pytest.importorskip("mpi4py")
+    assert [row["workload"] for row in rows_of_gpus()] == [workload for workload, _, _ in SMALL]
+    small = {"family": "ranks", "on": "ranks of cores"}
+    use_rows(*[{**small, **more, "title": name, "workload": name, "arguments": words} for name, words, more in SMALL])
+    before = segments()
+    line = ["--workload", "ranks", "--ranks", str(count), "--oversubscribe", "--busy", "--repeats", "1"]
+    assert run_driver(bench.main, [*line, "--out", str(tmp_path)]) == 0
+    works = rank_rates(merge(load(tmp_path / "ranks.jsonl")))
+    assert [list(work.strong.index) for work in works] == [[1, count]] * len(SMALL)
+    assert sum(list(work.weak.index) == [1, count] for work in works) == sum(bool(more) for _, _, more in SMALL)
+    left = segments() - before
+    for _ in range(60):  # those of other tests go
+        left &= segments()
+        if left:
+            time.sleep(1)
+    assert not left
