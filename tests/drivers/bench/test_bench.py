@@ -92,14 +92,11 @@ def test_ranks_have_a_page_with_rates_and_records_of_their_own(only_cpu, use_row
     pytest.importorskip("mpi4py")
     of_ranks = {"family": "ranks", "on": "ranks of cores"}
     strings = {**of_ranks, "title": "strings", "workload": "lcs", "arguments": "--instance half:3000 --no-trace"}
-    climbs = {
-        **of_ranks,
-        "title": "climbs",
-        "workload": "ihc",
-        "arguments": "--instance uniform:50:seed=1 --climbers 64",
-    }
+    words = "--instance uniform:50:seed=1 --climbers 64"
+    climbs = {**of_ranks, "title": "climbs", "workload": "ihc", "arguments": words}
     use_rows(strings | {"grown": {"2": "--instance half:4242"}}, climbs | {"weak": True})
-    line = [*"--workload ranks --ranks 2 --oversubscribe --measure 0 --busy --out".split(), str(tmp_path)]
+    options = "--workload ranks --ranks 2 --oversubscribe --measure 0 --busy --out"
+    line = [*options.split(), str(tmp_path)]
     assert run_driver(main, line) == 0
     records = merge(load(tmp_path / "ranks.jsonl"))
     amounts = [(one.instance[:9], one.ranks, one.parameters.get("climbers")) for one in records]
