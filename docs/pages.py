@@ -196,12 +196,14 @@ def from_records(text: str) -> str:
 
 
 def works_of_gallery() -> str:
-    """Return a table of the gallery's works: file, work, backends that did it, and the hash."""
+    """Return a table of the gallery's works for two cores: file, work, backends that did it, and the hash."""
     from reports.records.files import group_by, load
     from reports.text.tables import TextTable
 
     rows = []
     for path in sorted(GALLERY.glob("*.jsonl")):
+        if path.stem == "ranks":  # work for GPUs alone
+            continue
         for same in group_by(load(path), lambda one: [one.workload, one.instance_sha256, one.parameters, one.seed]):
             asked = [
                 f"{name} {value}" for name, value in same[0].details["options"].items() if name in same[0].parameters
