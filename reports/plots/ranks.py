@@ -41,7 +41,7 @@ def draw(works: Sequence[Scaling], folder: Path, name: str) -> list[Path]:
             axes.set_ylim(len(works) - 0.4, -0.6)
             axes.set_xlim(left=0)
             style.dress(axes, "x")
-        weak.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=len(counts), handlelength=1)
+        weak.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=len(counts), handlelength=1)
 
     return style.draw(paint, folder / name, 1.2 + 0.16 * len(works) * (len(counts) + 0.5), (1, 2))
 

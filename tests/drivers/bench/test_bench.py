@@ -100,8 +100,8 @@ def test_ranks_have_a_page_with_rates_and_records_of_their_own(only_cpu, use_row
     assert run_driver(main, line) == 0
     records = merge(load(tmp_path / "ranks.jsonl"))
     amounts = [(one.instance[:9], one.ranks, one.parameters.get("climbers")) for one in records]
-    assert amounts[:4] == [("half:3000", 1, None), ("half:3000", 2, None), ("uniform:5", 1, 64), ("uniform:5", 2, 64)]
-    assert amounts[4:] == [("half:4242", 2, None), ("uniform:5", 2, 128)]
+    strings, climbs = [("half:3000", 1, None), ("half:3000", 2, None)], [("uniform:5", 1, 64), ("uniform:5", 2, 64)]
+    assert amounts == [*strings, ("half:4242", 2, None), *climbs, ("uniform:5", 2, 128)]
     assert all(one.turns() for one in records)
     page = (tmp_path / "ranks.md").read_text()
     assert f"```\npython -m drivers.bench {' '.join(line)}\n```" in page
