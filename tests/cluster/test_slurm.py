@@ -157,7 +157,8 @@ def test_the_tasks_of_an_array_have_seeds_logs_and_checkpoints_of_their_own(job,
     script = job.written("--array", "0-99%10", "ihc", python=put(tmp_path / "python", STUB))
     assert directives(script).items() >= {"array": "0-99%10", "output": "ihc-%A_%a.log"}.items()
     file = tmp_path / "ihc-7_3.checkpoint"
-    script = script.replace(f"cd {ROOT}", f"cd {tmp_path}").replace("job=$!\n", f"echo > {file}\njob=$!\n")
+    script = script.replace(f"cd {shlex.quote(str(ROOT))}", f"cd {tmp_path}")
+    script = script.replace("job=$!\n", f"echo > {file}\njob=$!\n")
     # The number of a task's job may be that of the whole array, whose other tasks must not be queued again.
     code, _, _ = job.run(script, SLURM_JOB_ID="7", SLURM_ARRAY_JOB_ID="7", SLURM_ARRAY_TASK_ID="3")
     assert (code, job.called()) == (143, "requeue 7_3\n")
