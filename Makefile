@@ -132,7 +132,7 @@ lint: $(or $(wildcard $(EVERYTHING)),$(call with,report test))
 dist: $(or $(wildcard $(EVERYTHING)),$(call with,report test))
 	rm -rf dist
 	$(RUN) -m uv build --quiet --no-build-isolation --python $(RUN)
-	$(RUN) -m uv tool run --quiet --from twine==7.0.0 twine check --strict dist/*
+	$(RUN) -m uv tool run --system-certs --quiet --from twine==7.0.0 twine check --strict dist/*
 
 bench: venv
 	$(RUN) -m drivers.bench --reference-programs
