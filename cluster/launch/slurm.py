@@ -98,7 +98,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def checked(pattern: re.Pattern[str], expected: str) -> Callable[[str], str]:
-    """Return the type of an option whose text must match a pattern; ``expected`` describes it in the error."""
+    """Return the type of an option with a text that matches a pattern; ``expected`` describes it in the error."""
 
     def check(text: str) -> str:
         if not pattern.fullmatch(text):
