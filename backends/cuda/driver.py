@@ -12,7 +12,7 @@ from backends.device import OutOfMemory, Unavailable
 
 NUMBA, NVRTC = "numba", "nvrtc"
 INSTALL = "pip install 'onekernel[cuda]' (or 'onekernel[cuda12]' for drivers of CUDA 12)"
-INSTALL_NVRTC = "pip install 'onekernel[cuda-nvrtc]', which is small, or 'onekernel[cuda]' with both compilers"
+INSTALL_NVRTC = "pip install 'onekernel[cuda-nvrtc]'"
 
 
 def is_installed(module: str) -> bool:
