@@ -5,8 +5,8 @@ python -m drivers.overview --workloads qap lcs --ranks 2          qap and lcs, o
 python -m drivers.overview --seconds-each 60 --out elsewhere      longer measurements; report in elsewhere/overview.md
 
 All devices do the same work of about a second on one core, which equal hashes prove; then the rate of each is measured,
-one core before and after the others. The best one-core algorithm of each problem runs too. An interrupted overview
-continues where it stopped.
+one core before and after the others. The best one-core algorithm of each problem and the installed reference solvers
+(`onekernel peers`) run too. An interrupted overview continues where it stopped.
 """
 
 import sys

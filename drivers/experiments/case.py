@@ -101,8 +101,8 @@ class Case:
 
     @property
     def runs_peers(self) -> bool:
-        """True if reference solvers, which use one core, run with this case."""
-        return self.peers and self.is_of_one_core
+        """True if reference solvers, which use one core, run with this case: with its first measurement alone."""
+        return self.peers and self.is_of_one_core and self.turns == 1
 
     def command(self) -> list[str]:
         where = self.configuration

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from reports.pages import comparison
 from reports.pages.comparison import best_core_cell, ratio_text, wrapped
 from reports.pages.markdown import fill, remove_files, written_into
+from reports.pages.reference_solvers import table_of_works
 from reports.plots import heat_map
 from reports.rates import ALL_CORES, ONE_CORE, RateSection, compared_workload, rate_sections, short_name
 from reports.records.environment import host_of
@@ -139,6 +140,7 @@ def render(
             "machine": formatting.machine(of_host[0].proof.environment),
             "table": overview_table(of_host),
             "picture": picture,
+            "solvers": table_of_works({short_name(one.proof): one.records for one in of_host}),
             "proofs": [f"{one.proof.workload}: {comparison.proof_sentence(one)}" for one in of_host],
         }
         for of_host, picture in zip(hosts(sections), pictures or [""] * len(sections), strict=False)

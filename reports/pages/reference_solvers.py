@@ -63,15 +63,43 @@ def solver_table(records: Sequence[Record]) -> TextTable | None:
 
     Of several seeds, the first with reference solvers counts.
     """
-    found = [(record, one) for record in records if record.verified for one in _measured(record)]
-    if not found:
+    record = _record_with_solvers(records)
+    if record is None:
         return None
-    record = found[0][0]
+    caption = f"Reference solvers for {record.work_name}"
+    return table_of(caption, _own(record), _measured(record), record.details.get("optimum"))
+
+
+def table_of_works(works: Mapping[str, Sequence[Record]]) -> TextTable | None:
+    """Return a row for each work, our search and each solver that started; None without a solver.
+
+    Solvers that are not installed, or refuse the problem, have no row.
+    """
+    rows: list[tuple[str, Solver]] = []
+    for name, records in works.items():
+        if record := _record_with_solvers(records):
+            solvers = [Solver.of(one) for one in _measured(record)]
+            started = [one for one in solvers if one.cost is not None or one.failure.startswith("failed")]
+            rows += [(name, one) for one in (_own(record), *started) if started]
+    columns: dict[str, Callable[[tuple[str, Solver]], str]] = {
+        "workload": lambda row: row[0],
+        "solver": lambda row: row[1].name,
+        ">cost": lambda row: "" if row[1].cost is None else cost(row[1].cost),
+        ">time to our cost": lambda row: row[1].failure or row[1].time_to_cost,
+        "proved": lambda row: "yes" if row[1].proved else "",
+    }
+    return TextTable.of("Reference solvers", rows, columns, optional=("proved",)) if rows else None
+
+
+def _record_with_solvers(records: Sequence[Record]) -> Record | None:
+    return next((record for record in records if record.verified and _measured(record)), None)
+
+
+def _own(record: Record) -> Solver:
+    """Return our search with the time of its proof."""
     proof_s = record.repetitions[0].running_s
     proved = record.hash_scope == "result" and record.details.get("proved") is not False
-    own = Solver("this search, one core", proved, "", record.best_cost, proof_s, None, proof_s)
-    others = [one for of, one in found if of is record]
-    return table_of(f"Reference solvers for {record.work_name}", own, others, record.details.get("optimum"))
+    return Solver("this search, one core", proved, "", record.best_cost, proof_s, None, proof_s)
 
 
 def table_of(caption: str, own: Solver, others: Iterable[Mapping[str, Any]], optimum: float | None) -> TextTable:

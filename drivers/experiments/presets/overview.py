@@ -23,6 +23,8 @@ from drivers.experiments.presets.compare import with_defaults
 from drivers.experiments.presets.compare_options import MEASURE_S, MEASURED
 from drivers.experiments.run import PlanRun, results_of
 from drivers.options.values import number
+from drivers.peers import peers_for
+from drivers.peers.measurement import installed_peers
 from drivers.workload.registry import NAMES, get_workload
 from reports.pages import overview
 from reports.rates import RateSection, rate_sections
@@ -50,7 +52,8 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
     for workload in workloads:
         try:
             words = with_defaults(workload, ["--data", options.data] if options.data else [])
-            work = plan_work(workload, words, [0], 1, records, peers=False, measure=options.seconds_each)[0]
+            solved = options.peers and bool(installed_peers(peers_for(workload.name)))
+            work = plan_work(workload, words, [0], 1, records, peers=solved, measure=options.seconds_each)[0]
             plans[workload.name] = order([work.on(one) for one in configurations])
         except UserError as error:
             print_error(f"{workload.name}: {error}")
@@ -75,6 +78,8 @@ def overview_parser(description: str | None) -> argparse.ArgumentParser:
     each = f"{MEASURED} (%(default)g)"
     parser.add_argument("--seconds-each", type=number, default=MEASURE_S, metavar="S", help=each)
     parser.add_argument("--busy", action="store_true", help="measure while other programs run too")
+    peers = "also run the installed reference solvers on the same problems, with the run on one core (default)"
+    parser.add_argument("--peers", action=argparse.BooleanOptionalAction, default=True, help=peers)
     which = f"workloads to run, from {', '.join(NAMES)} (default: all)"
     parser.add_argument("--workloads", nargs="+", metavar="W", help=which)
     add_plan_options(parser)
