@@ -148,8 +148,8 @@ def rates_of(records: Sequence[Record]) -> pandas.DataFrame:
 
     The index has the configurations' names. Columns: `kind` (one core, all cores, ranks, GPU, or others of a kind of
     device), `setting` (algorithm settings, equal in a ratio), `rate`, `low`, `high` (units of work in a second, with
-    the 95 % interval), `least`, `most`, `repetitions`, `first_call_s`, `joules` (of a unit of work), `others_cores`,
-    `communication` (part of the time, 0 to 1), `ranks`, and `over_one_core`, `over_all_cores` (ratios to the best rate
+    the 95 % interval), `least`, `most`, `repetitions`, `first_call_s`, `joules` (of a unit of work), `energy_of` (their
+    sources), `others_cores`, `communication` (part of the time, 0 to 1), `ranks`, and `over_one_core`, `over_all_cores` (ratios to the best rate
     of one core, and to that of the first backend of all cores; missing without one).
     """
     labels = _labels(records)
@@ -193,6 +193,7 @@ def proof_amount(record: Record) -> int:
 def _rate_row(rows: pandas.DataFrame) -> dict[str, Any]:
     """Return the rate of one configuration from its repetitions."""
     warm = _warm(rows)
+    sources = _energy_sources(warm)
     rate = median_interval(list(warm["work_per_s"]))
     first = rows[rows["kind"].isin(["proof", "fixed"])].groupby("record").first()
     return {
@@ -204,24 +205,24 @@ def _rate_row(rows: pandas.DataFrame) -> dict[str, Any]:
         "evaluations_per_s": warm["evaluations_per_s"].astype(float).median(),
         "repetitions": len(warm),
         "first_call_s": (first["compile_s"] + first["start_s"].astype(float).fillna(0)).min() if len(first) else None,
-        "joules": _joules(warm),
+        "joules": sum(warm[f"{one}_j"].sum() for one in sources) / warm["work"].sum() if sources else math.nan,
+        "energy_of": " ".join(sources),
         "others_cores": warm["others_cores"].astype(float).mean(),
         "communication": warm["communication_share"].astype(float).median(),
     }
 
 
-def _joules(warm: pandas.DataFrame) -> float:
-    """Return the joules of a unit over all repetitions, by the sources that count over such a time; NaN without one.
+def _energy_sources(warm: pandas.DataFrame) -> list[str]:
+    """Return the sources of joules, `gpu` and `package`, that count over all repetitions together.
 
     A source counts if every repetition has it, and all together take at least `LEAST_UPDATES` of its updates.
     """
-    sums = [
-        warm[f"{source}_j"].sum()
+    return [
+        source
         for source in ("gpu", "package")
         if warm[f"{source}_j"].notna().all()
         and warm["running_s"].sum() >= LEAST_UPDATES * warm[f"{source}_update_s"].astype(float).max()
     ]
-    return float(sum(sums) / warm["work"].sum()) if sums else math.nan
 
 
 def _warm(rows: pandas.DataFrame) -> pandas.DataFrame:

@@ -139,10 +139,14 @@ def not_run_text(not_run: Sequence[NotRun]) -> str:
 
 
 def rate_table(section: RateSection) -> TextTable:
-    """Return a row for each configuration: rate, ratios, first call, and joules if some were read."""
+    """Return a row for each configuration: rate, ratios, first call, and joules if some were read.
+
+    They are named the GPU's where the host shows no counter of its processors.
+    """
     rates, unit, amount = section.rates, section.proof.work_unit, amount_text(section)
     widths = [deviation_text(rate) for _, rate in rates.iterrows()]
     wide = max(map(len, widths), default=0)
+    joules = "GPU joules" if {*rates["energy_of"]} <= {"", "gpu"} else "joules"
     cells = {
         "run": [*map(str, rates.index)],
         f">{unit}/s": [
@@ -152,7 +156,7 @@ def rate_table(section: RateSection) -> TextTable:
         ">over one core": _texts(rates["over_one_core"], ratio_text),
         ">over all cores": _texts(rates["over_all_cores"], ratio_text),
         ">first call": _texts(rates["first_call_s"], lambda value: f"{value:.1f} s"),
-        f">joules for {amount.split()[0] if amount else 'a run'}": _texts(
+        f">{joules} for {amount.split()[0] if amount else 'a run'}": _texts(
             rates["joules"] * proof_amount(section.proof), formatting.number
         ),
     }

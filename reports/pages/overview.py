@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 NAME = "overview"
 PICTURE = "Times as fast as one core, workload by device"
+JOULES = ">× fewer joules"
 DIGITS = 3
 
 
@@ -65,9 +66,9 @@ def overview_table(sections: Sequence[RateSection], *, is_narrow: bool = False) 
         f">× over{space}one core": ratio("over_one_core"),
         **({f">× over{space}{cores}": ratio("over_all_cores")} if has_gpu else {}),
         **({} if is_narrow else {"best one-core algorithm": best_core_cell}),
-        **({} if is_narrow else {">× fewer joules": lambda one: _saved_energy(one, first)}),
+        **({} if is_narrow else {JOULES: lambda one: _saved_energy(one, first)}),
     }
-    optional = ("best one-core algorithm", ">× fewer joules")
+    optional = ("best one-core algorithm", JOULES)
     return TextTable.of("Units of work a second, and ratios of these rates", sections, columns, optional)
 
 
@@ -98,10 +99,24 @@ def _number(run: pandas.Series[Any] | None, column: str, form: Callable[[float],
 
 
 def _saved_energy(section: RateSection, kind: str) -> str:
-    """Return the joules of one core over those of another kind for equal work; empty without both counters."""
-    runs = [run for run in (_fastest(section, ONE_CORE), _fastest(section, kind)) if run is not None]
-    joules = [float(run["joules"] or 0) for run in runs]
-    return ratio_text(joules[0] / joules[1]) if len(joules) == 2 and all(one > 0 for one in joules) else ""
+    """Return the joules of one core over those of another kind for equal work.
+
+    Empty unless both count the processors, and a GPU's run the GPU too.
+    """
+    core, other = _fastest(section, ONE_CORE), _fastest(section, kind)
+    counted = {"package", "gpu"} if kind == "GPU" else {"package"}
+    if core is None or other is None or "package" not in core["energy_of"] or counted - {*other["energy_of"].split()}:
+        return ""
+    return ratio_text(core["joules"] / other["joules"]) if other["joules"] > 0 else ""
+
+
+def energy_sentence(sections: Sequence[RateSection]) -> str:
+    """Return what the joules of the table count, or why it has none; empty without a counter."""
+    if any(JOULES in overview_table(of_host).headings for of_host in hosts(sections)):
+        return "Joules are those of all processor packages, for a GPU's runs with the whole GPU's."
+    if any((section.rates["energy_of"] == "gpu").any() for section in sections):
+        return "Only the GPU has a counter of joules here: virtual machines show none of their processors."
+    return ""
 
 
 # --- the terminal ---
@@ -146,7 +161,8 @@ def render(
         for of_host, picture in zip(hosts(sections), pictures or [""] * len(sections), strict=False)
     ]
     busy = comparison.busy_sentence(sections)
-    return fill("overview.md.j2", parts=parts, caption=PICTURE, busy=busy, failures=failures, made_by=made_by)
+    words = {"caption": PICTURE, "busy": busy, "energy": energy_sentence(sections)}
+    return fill("overview.md.j2", parts=parts, failures=failures, made_by=made_by, **words)
 
 
 def remove(folder: Path) -> None:

@@ -187,8 +187,9 @@ def make_measured(make_record):
 
     def make(*turns, work=8000, others=0.0, joules=None, source="package_rapl", first_call_s=1.9, **changes):
         proof = Repetition(0.5, 0.0, 0.2, 0.75, kind="proof", work=2000, start_s=first_call_s - 0.5)
-        read = {"conditions": {"others_cores": others}, "energy_j": joules and {source: joules}}
-        read["energy_update_s"] = joules and {source: UPDATE_S[source]}
+        drawn = joules if isinstance(joules, dict) else joules and {source: joules}
+        read = {"conditions": {"others_cores": others}, "energy_j": drawn}
+        read["energy_update_s"] = drawn and {one: UPDATE_S[one] for one in drawn}
         rates = [
             Repetition(0.0, 0.0, one, one, kind="rate", work=work, turn=turn, evaluations=10, **read)
             for turn, seconds in enumerate(turns or [[1.0] * 6])

@@ -94,13 +94,26 @@ def test_the_best_one_core_algorithm_has_its_seconds_and_no_ratio(run, best_run,
     assert overview_table([section]).rows[0][-1] == cell
 
 
-@pytest.mark.parametrize(("core", "other", "cell"), [(90.0, 36.0, "2.50"), (90.0, None, ""), (None, 36.0, "")])
-def test_energy_of_equal_work_needs_counters_of_both(run, core, other, cell):
-    runs = [run(100, joules=core), run(900, backend="threads", joules=other)]
-    aco = [run(100, "aco", joules=40.0), run(900, "aco", backend="threads", joules=20.0)]
-    table = overview_table(overview_sections([*runs, *aco]))
-    assert table.titles[-1] == "× fewer joules"
-    assert [row[-1] for row in table.rows] == [cell, "2.00"]
+ENERGY = "Joules are those of all processor packages, for a GPU's runs with the whole GPU's."
+GPU_ENERGY = "Only the GPU has a counter of joules here: virtual machines show none of their processors."
+BOTH = {"package_rapl": 9.0, "gpu_nvml": 27.0}
+
+
+@pytest.mark.parametrize(
+    ("core", "threads", "gpu", "cell", "said"),
+    [
+        *((90.0, 36.0, None, "2.50", ENERGY), (90.0, None, None, None, ""), (None, 36.0, None, None, "")),
+        *((90.0, 36.0, BOTH, "2.50", ENERGY), (90.0, 36.0, {"gpu_nvml": 27.0}, None, GPU_ENERGY)),
+        *((90.0, 36.0, {"package_rapl": 9.0}, None, ""), (None, None, {"gpu_nvml": 27.0}, None, GPU_ENERGY)),
+    ],
+)
+def test_energy_of_equal_work_needs_the_counters_of_all_processors_and_of_the_gpu(run, core, threads, gpu, cell, said):
+    runs = [run(100, joules=core), run(900, backend="threads", joules=threads)]
+    sections = overview_sections([*runs, run(900, joules=gpu, **GPU)] if gpu else runs)
+    table = overview_table(sections)
+    assert dict(zip(table.titles, table.rows[0], strict=True)).get("× fewer joules") == cell
+    text = render(sections)
+    assert [one for one in (ENERGY, GPU_ENERGY) if one in text] == ([said] if said else [])
 
 
 @pytest.mark.parametrize(
