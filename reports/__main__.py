@@ -36,14 +36,21 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _make_gallery(options: argparse.Namespace) -> int:
-    """Make the gallery's pages, or print their differences from the records; return 1 if there are any."""
+    """Make the gallery's pages, and what the README and docs quote of them; or print the differences.
+
+    Return 1 if there are any.
+    """
     if options.check:
         for line in gallery.stale_reports(options.folder):
             print(f"note: {line}", file=sys.stderr)
         troubles = gallery.differences(options.folder)
     else:
         written, troubles = gallery.write(options.folder, options.folder)
-        print_paths(written)
+        quoting = gallery.quoting_pages(options.folder)
+        for page, (there, text) in quoting.items():
+            if text != there:
+                page.write_text(text, encoding="utf-8")
+        print_paths([*written, *quoting])
     for trouble in troubles:
         print(trouble, file=sys.stderr)
     return 1 if troubles else 0
@@ -61,7 +68,10 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--out", type=Path, default=out, help=where)
         if name == "compare":
             command.add_argument("--latex", action="store_true", help="write the tables for LaTeX too")
-    text = "Make the reports and the index of the gallery from its records."
+    text = (
+        "Make the reports and the index of the gallery from its records, and the parts of the README and docs that quote "
+        "them."
+    )
     command = commands.add_parser("gallery", help="the gallery's pages, from its records", description=text)
     folder = Path("reports/gallery")
     command.add_argument("--folder", type=Path, default=folder, help="folder of the records (%(default)s)")

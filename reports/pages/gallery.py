@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import runpy
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
@@ -23,6 +24,7 @@ from reports.pages.markdown import fill, written_into
 from reports.papers.files import load, names
 from reports.plots.style import pyplot
 from reports.rates import ALL_CORES
+from reports.records.environment import ROOT
 from reports.records.files import Record, load_existing, merge
 from reports.records.programs import is_stale
 from reports.text.formatting import machine, span
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
 DATA, INDEX = "gallery.toml", "index.md"
 STALE = "Records of earlier programs: "
 """Beginning of a line about runs of earlier kernels, in a separate paragraph."""
+QUOTES = "<!-- reports/gallery"
+"""Beginning of a comment above a part of the README or of docs that comes from records."""
 OTHERS = {overview.NAME: "Workloads on every device", ranks.NAME: "Several ranks, a device each"}
 """Titles of the pages that are no papers'."""
 Findings = tuple[list[Path], list[str]]
@@ -100,17 +104,39 @@ def write(folder: Path, out: Path) -> tuple[list[Path], list[str]]:
     return [index, *written], absent
 
 
+def quoting_pages(folder: Path) -> dict[Path, tuple[str, str]]:
+    """Return the README and the pages of docs that quote a checkout's gallery: their text, and what the records say.
+
+    None for another folder.
+    """
+    program = ROOT / "docs" / "pages.py"
+    if folder.resolve() != ROOT / "reports" / "gallery" or not program.exists():
+        return {}
+    docs = runpy.run_path(str(program))
+    texts = {page: page.read_text(encoding="utf-8") for page in docs["pages"]()}
+    return {page: (text, docs["from_records"](text)) for page, text in texts.items() if QUOTES in text}
+
+
 def differences(folder: Path) -> list[str]:
-    """Return the lines of a folder's pages that differ from its records, and messages about missing files."""
+    """Return the lines of pages that differ from a folder's records, and messages about missing files and versions.
+
+    `+changes` after a record's commit stands for a version that nobody else has.
+    """
+    differing = []
+    for path in sorted(folder.glob("*.jsonl")):
+        changed = sum("+changes" in str(one.environment.get("commit")) for one in load_existing(path))
+        if changed:
+            differing.append(f"{path}: {changed} records of a commit with changes, expected those of a commit alone")
     with tempfile.TemporaryDirectory() as temporary:
-        written, differing = write(folder, Path(temporary))
+        written, absent = write(folder, Path(temporary))
         for path in written:
             there = folder / path.name
             if not there.exists():
                 differing.append(f"{there}: missing; `python -m reports gallery` makes it")
             elif path.suffix != ".svg":
                 differing += difference(there, there.read_text(encoding="utf-8"), path.read_text(encoding="utf-8"))
-    return differing
+    differing += [line for page, texts in quoting_pages(folder).items() for line in difference(page, *texts)]
+    return differing + absent
 
 
 def difference(path: Path, there: str, expected: str) -> list[str]:
