@@ -14,7 +14,7 @@ from docs.pages import from_records
 from drivers.experiments.presets.bench import bench_parser
 from drivers.experiments.presets.overview import overview_parser
 from reports.pages import gallery as gallery_pages
-from reports.pages.gallery import differences, read, write
+from reports.pages.gallery import differences, quoting_pages, read, write
 from reports.papers.files import names
 from reports.records.files import append
 from tests.conftest import ROOT
@@ -101,6 +101,10 @@ def test_the_check_shows_which_lines_of_which_page_differ_and_which_picture_is_m
     page.write_text(page.read_text().replace("| 0.50 |", "| 0.60 |"))
     (gallery / "oneil2011.csv").write_text("row,column,value\n1,2,3\n")
     (gallery / "ranks.svg").unlink()
+    picture = gallery / "overview.svg"
+    picture.write_text(picture.read_text().replace(">0.500<", ">0.600<"))
+    records = gallery / "oneil2011.jsonl"
+    records.write_text(records.read_text().replace('"commit": "', '"commit": "c0ffee+changes', 1))
     code, _, errors = reports("gallery", "--folder", gallery, "--check")
     differing = errors.splitlines()
     assert code == 1
@@ -109,7 +113,8 @@ def test_the_check_shows_which_lines_of_which_page_differ_and_which_picture_is_m
     assert any(line.startswith("+|") and "| 0.50 |" in line for line in differing)
     assert "-1,2,3" in differing
     assert f"{gallery / 'ranks.svg'}: missing; `python -m reports gallery` makes it" in differing
-    assert not any("index.md" in line for line in differing)
+    assert {"-0.600", "+0.500"} <= {*differing} and f"{records}: 1 records of a commit with changes" in errors
+    assert not any("ranks.md" in line for line in differing)
 
 
 def test_damaged_records_are_one_error(gallery, reports):
@@ -167,10 +172,10 @@ def test_the_repository_s_gallery_has_all_papers_and_commands_that_the_programs_
         parsers[program].parse_args(words)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/papers.md"])
-def test_a_page_shows_what_the_gallery_s_records_say(page):
-    text = (ROOT / page).read_text(encoding="utf-8")
-    assert from_records(text) == text, f"`python docs/pages.py {page}` mends it"
+def test_pages_show_what_the_gallery_s_records_say(tmp_path):
+    pages = quoting_pages(ROOT / "reports" / "gallery")
+    assert {page.name for page in pages} == {"README.md", "papers.md", "artifact.md"} and not quoting_pages(tmp_path)
+    assert [page for page, (there, text) in pages.items() if there != text] == [], "`make gallery` mends it"
 
 
 def test_a_page_has_what_records_say_below_their_names(make_measured, tmp_path, monkeypatch):
