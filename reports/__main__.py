@@ -12,6 +12,7 @@ from core.errors import UserError
 from core.program_parser import ProgramParser, invocation
 from core.standard_output import run_program, run_watched
 from reports.pages import comparison, gallery, paper, ranks
+from reports.pages.record import record_lines, record_table
 from reports.papers.files import papers_of_workload
 from reports.rates import rate_sections
 from reports.records import frame, iohprofiler
@@ -23,8 +24,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code: 0 done, 1 a page differs from its records, 2 user error."""
     options = _parser().parse_args(argv)
     try:
-        if options.command == "gallery":
-            return _make_gallery(options)
+        if options.command in ("gallery", "show"):
+            return _make_gallery(options) if options.command == "gallery" else run_watched(lambda: _show(options))
         written = options.write(distinct(record for path in options.records for record in load(path)), options)
         if isinstance(written, int):
             return written
@@ -56,6 +57,16 @@ def _make_gallery(options: argparse.Namespace) -> int:
     return 1 if troubles else 0
 
 
+def _show(options: argparse.Namespace) -> int:
+    """Print the list of a file's records, or everything about one of them. Raises `UserError` for another row."""
+    records = load(options.records)
+    if options.row is None:
+        return _print(f"{record_table(records).terminal()}\n")
+    if not 1 <= options.row <= len(records):
+        raise UserError(f"row {options.row}: {options.records} has {len(records)} records")
+    return _print("".join(f"{line}\n" for line in record_lines(records[options.row - 1])))
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = ProgramParser(prog=invocation("reports"), description="Make reports from files of run records.")
     commands = parser.add_subparsers(dest="command", required=True)
@@ -68,10 +79,10 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--out", type=Path, default=out, help=where)
         if name == "compare":
             command.add_argument("--latex", action="store_true", help="write the tables for LaTeX too")
-    text = (
-        "Make the reports and the index of the gallery from its records, and the parts of the README and docs that quote "
-        "them."
-    )
+    show = commands.add_parser("show", help="a file's records, or everything about one", description=_show.__doc__)
+    show.add_argument("records", type=Path, metavar="FILE", help="file of run records (JSON Lines)")
+    show.add_argument("row", type=int, nargs="?", metavar="ROW", help="number of a record, from 1 (default: a list)")
+    text = "Make the pages of the gallery, and what the README and docs quote of them, from its records."
     command = commands.add_parser("gallery", help="the gallery's pages, from its records", description=text)
     folder = Path("reports/gallery")
     command.add_argument("--folder", type=Path, default=folder, help="folder of the records (%(default)s)")

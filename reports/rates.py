@@ -149,8 +149,8 @@ def rates_of(records: Sequence[Record]) -> pandas.DataFrame:
     The index has the configurations' names. Columns: `kind` (one core, all cores, ranks, GPU, or others of a kind of
     device), `setting` (algorithm settings, equal in a ratio), `rate`, `low`, `high` (units of work in a second, with
     the 95 % interval), `least`, `most`, `repetitions`, `first_call_s`, `joules` (of a unit of work), `energy_of` (their
-    sources), `others_cores`, `communication` (part of the time, 0 to 1), `ranks`, and `over_one_core`, `over_all_cores` (ratios to the best rate
-    of one core, and to that of the first backend of all cores; missing without one).
+    sources), `others_cores`, `communication` (part of the time, 0 to 1), `ranks`, and `over_one_core`, `over_all_cores`
+    (ratios to the best rate of one core, and to that of the first backend of all cores; missing without one).
     """
     labels = _labels(records)
     table = frame.frame(records)

@@ -77,11 +77,11 @@ class ReferenceSolvers:
             return ["nothing to compare the reference solvers with: all repetitions are recorded"]
         median_s = statistics.median(self.own_s)
         own = Solver(THIS_SEARCH, self.proved, "", self.cost, median_s, self.startup_s, median_s)
-        answered = [entry for entry in self.recorded() if not entry["failure"]]
+        solvers = [own, *(Solver.of(entry) for entry in self.recorded() if not entry["failure"])]
         notes = [_spread(peer) for peer in self.measured if len({*peer.costs}) > 1]
         notes += [f"{peer.name}: {peer.failure}" for peer in self.measured if peer.failure]
         wrapped = [line for note in notes for line in textwrap.wrap(note, TERMINAL, subsequent_indent="  ")]
-        return [*table_of("", own, answered, self.optimum).terminal().splitlines(), *wrapped]
+        return [*table_of("", (("", one, self.optimum) for one in solvers)).terminal().splitlines(), *wrapped]
 
 
 def _spread(peer: PeerMeasurement) -> str:

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 DATA, INDEX = "gallery.toml", "index.md"
 STALE = "Records of earlier programs: "
 """Beginning of a line about runs of earlier kernels, in a separate paragraph."""
-QUOTES = "<!-- reports/gallery"
-"""Beginning of a comment above a part of the README or of docs that comes from records."""
 OTHERS = {overview.NAME: "Workloads on every device", ranks.NAME: "Several ranks, a device each"}
 """Titles of the pages that are no papers'."""
 Findings = tuple[list[Path], list[str]]
@@ -114,7 +112,7 @@ def quoting_pages(folder: Path) -> dict[Path, tuple[str, str]]:
         return {}
     docs = runpy.run_path(str(program))
     texts = {page: page.read_text(encoding="utf-8") for page in docs["pages"]()}
-    return {page: (text, docs["from_records"](text)) for page, text in texts.items() if QUOTES in text}
+    return {page: (text, docs["from_records"](text)) for page, text in texts.items() if "<!-- reports/gallery" in text}
 
 
 def differences(folder: Path) -> list[str]:

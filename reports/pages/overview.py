@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from reports.pages import comparison
 from reports.pages.comparison import best_core_cell, ratio_text, wrapped
 from reports.pages.markdown import fill, remove_files, written_into
-from reports.pages.reference_solvers import table_of_works
+from reports.pages.reference_solvers import solver_table
 from reports.plots import heat_map
 from reports.rates import ALL_CORES, ONE_CORE, RateSection, compared_workload, rate_sections, short_name
 from reports.records.environment import host_of
@@ -111,12 +111,10 @@ def _saved_energy(section: RateSection, kind: str) -> str:
 
 
 def energy_sentence(sections: Sequence[RateSection]) -> str:
-    """Return what the joules of the table count, or why it has none; empty without a counter."""
-    if any(JOULES in overview_table(of_host).headings for of_host in hosts(sections)):
-        return "Joules are those of all processor packages, for a GPU's runs with the whole GPU's."
-    if any((section.rates["energy_of"] == "gpu").any() for section in sections):
-        return "Only the GPU has a counter of joules here: virtual machines show none of their processors."
-    return ""
+    """Return why the table has no joules although a GPU has a counter; else empty."""
+    sources = {one for section in sections for one in section.rates["energy_of"]}
+    is_alone = sources - {""} == {"gpu"}
+    return "Only the GPU has a counter of joules here, so none are compared." if is_alone else ""
 
 
 # --- the terminal ---
@@ -155,14 +153,14 @@ def render(
             "machine": formatting.machine(of_host[0].proof.environment),
             "table": overview_table(of_host),
             "picture": picture,
-            "solvers": table_of_works({short_name(one.proof): one.records for one in of_host}),
+            "solvers": solver_table({short_name(one.proof): one.records for one in of_host}),
             "proofs": [f"{one.proof.workload}: {comparison.proof_sentence(one)}" for one in of_host],
         }
         for of_host, picture in zip(hosts(sections), pictures or [""] * len(sections), strict=False)
     ]
     busy = comparison.busy_sentence(sections)
-    words = {"caption": PICTURE, "busy": busy, "energy": energy_sentence(sections)}
-    return fill("overview.md.j2", parts=parts, failures=failures, made_by=made_by, **words)
+    said = {"busy": busy, "energy": energy_sentence(sections), "made_by": made_by}
+    return fill("overview.md.j2", parts=parts, caption=PICTURE, failures=failures, **said)
 
 
 def remove(folder: Path) -> None:

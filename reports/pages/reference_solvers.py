@@ -58,62 +58,41 @@ class Solver:
         return "not reached" if self.time_to_cost_s is None and self.cost is not None else seconds(self.time_to_cost_s)
 
 
-def solver_table(records: Sequence[Record]) -> TextTable | None:
-    """Return the results of reference solvers beside the proof on one core; None without any.
+SolverRow = tuple[str, Solver, float | None]
+"""Name of a work (may be empty), a solver on it, and the optimum if it is known."""
 
-    Of several seeds, the first with reference solvers counts.
+
+def solver_table(works: Mapping[str, Sequence[Record]]) -> TextTable | None:
+    """Return our search and each reference solver that started, for each work by its name; None without any.
+
+    The time of our search is that of its proof. Of several seeds, the first with reference solvers counts.
     """
-    record = _record_with_solvers(records)
-    if record is None:
-        return None
-    caption = f"Reference solvers for {record.work_name}"
-    return table_of(caption, _own(record), _measured(record), record.details.get("optimum"))
-
-
-def table_of_works(works: Mapping[str, Sequence[Record]]) -> TextTable | None:
-    """Return a row for each work, our search and each solver that started; None without a solver.
-
-    Solvers that are not installed, or refuse the problem, have no row.
-    """
-    rows: list[tuple[str, Solver]] = []
+    rows: list[SolverRow] = []
     for name, records in works.items():
-        if record := _record_with_solvers(records):
-            solvers = [Solver.of(one) for one in _measured(record)]
-            started = [one for one in solvers if one.cost is not None or one.failure.startswith("failed")]
-            rows += [(name, one) for one in (_own(record), *started) if started]
-    columns: dict[str, Callable[[tuple[str, Solver]], str]] = {
-        "workload": lambda row: row[0],
+        record = next((one for one in records if one.verified and _measured(one)), None)
+        solvers = map(Solver.of, _measured(record)) if record else ()
+        started = [one for one in solvers if one.cost is not None or one.failure.startswith("failed")]
+        if record and started:
+            proof_s = record.repetitions[0].running_s
+            proved = record.hash_scope == "result" and record.details.get("proved") is not False
+            own = Solver("this search, one core", proved, "", record.best_cost, proof_s, None, proof_s)
+            rows += [(name, one, record.details.get("optimum")) for one in (own, *started)]
+    return table_of("Reference solvers", rows) if rows else None
+
+
+def table_of(caption: str, rows: Iterable[SolverRow]) -> TextTable:
+    """Return a row for each solver."""
+    columns: dict[str, Callable[[SolverRow], str]] = {
+        "work": lambda row: row[0],
         "solver": lambda row: row[1].name,
         ">cost": lambda row: "" if row[1].cost is None else cost(row[1].cost),
-        ">time to our cost": lambda row: row[1].failure or row[1].time_to_cost,
+        "gap": lambda row: "" if row[1].cost is None else gap(row[1].cost, row[2]),
+        ">time": lambda row: row[1].failure or seconds(row[1].solve_s),
+        ">time to our cost": lambda row: row[1].time_to_cost,
+        ">start-up": lambda row: seconds(row[1].startup_s),
         "proved": lambda row: "yes" if row[1].proved else "",
     }
-    return TextTable.of("Reference solvers", rows, columns, optional=("proved",)) if rows else None
-
-
-def _record_with_solvers(records: Sequence[Record]) -> Record | None:
-    return next((record for record in records if record.verified and _measured(record)), None)
-
-
-def _own(record: Record) -> Solver:
-    """Return our search with the time of its proof."""
-    proof_s = record.repetitions[0].running_s
-    proved = record.hash_scope == "result" and record.details.get("proved") is not False
-    return Solver("this search, one core", proved, "", record.best_cost, proof_s, None, proof_s)
-
-
-def table_of(caption: str, own: Solver, others: Iterable[Mapping[str, Any]], optimum: float | None) -> TextTable:
-    """Return a row for our search and each of the others, which are entries of a record."""
-    columns: dict[str, Callable[[Solver], str]] = {
-        "solver": lambda one: one.name,
-        ">cost": lambda one: "" if one.cost is None else cost(one.cost),
-        "gap": lambda one: "" if one.cost is None else gap(one.cost, optimum),
-        ">time": lambda one: one.failure or seconds(one.solve_s),
-        ">time to our cost": lambda one: one.time_to_cost,
-        ">start-up": lambda one: seconds(one.startup_s),
-        "proved": lambda one: "yes" if one.proved else "",
-    }
-    return TextTable.of(caption, [own, *map(Solver.of, others)], columns, optional=("gap", ">start-up", "proved"))
+    return TextTable.of(caption, rows, columns, optional=("work", "gap", ">start-up", "proved"))
 
 
 def _measured(record: Record) -> list[dict[str, Any]]:

@@ -31,7 +31,7 @@ LINEAR_SPACE = "linear space"
 """Method of a longest common subsequence that may find another one of the same length: not equal work."""
 FIELDS = (
     *("row", "column", "source", "value", "low", "high", "figure", "text", "workload", "instance", "backend"),
-    *("device_kind", "device", "ranks", "repetitions", "others_cores", "hash", "host", "commit", "run"),
+    *("device_kind", "device", "ranks", "repetitions", "others_cores", "hash", "host", "commit", "records", "run"),
 )
 """Columns of `exhibit_frame`."""
 
@@ -207,11 +207,12 @@ def _quotient(above: Estimate | None, below: Estimate | None) -> Estimate | None
 def _facts(run: PaperRun | None) -> tuple[Any, ...]:
     """Return the facts of a cell's run, see `FIELDS`."""
     if run is None:
-        return (None,) * 12
+        return (None,) * 13
     record, where = run.record, run.record.environment
     facts = record.workload, record.instance, record.backend, record.device_kind, device_text(record), record.ranks
     load, hashes = run.rate["others_cores"], " ".join(one.hash for one in run.records)
-    return (*facts, int(run.rate["repetitions"]), load, hashes, where.get("host"), where.get("commit"), run)
+    rows = " ".join(one.origin.rpartition(":")[2] for one in run.records)
+    return (*facts, int(run.rate["repetitions"]), load, hashes, where.get("host"), where.get("commit"), rows, run)
 
 
 # --- devices ---

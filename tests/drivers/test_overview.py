@@ -1,9 +1,12 @@
 """The overview of all workloads, with a stub in the drivers' place, and once with two real ones."""
 
+from dataclasses import replace
+
 import pytest
 
 from core.errors import UserError
 from drivers.overview import main
+from drivers.peers.knapsacks import ORTOOLS
 from drivers.workload.registry import NAMES, get_workload
 from reports.records.files import load
 from tests.drivers.made_up_runs import device, made_up_suite
@@ -94,11 +97,17 @@ def test_an_instance_that_cannot_be_loaded_costs_its_workload_alone(overview, mo
     assert "error: lcs: random:150000" in err
 
 
-def test_without_a_choice_every_workload_is_shown(tmp_path, capsys):
+def test_without_a_choice_every_workload_is_shown(tmp_path, capsys, monkeypatch):
+    """With the reference solvers that are installed."""
+    monkeypatch.setattr(
+        "drivers.experiments.presets.overview.installed_peers", lambda peers: [ORTOOLS] * (ORTOOLS in peers)
+    )
     started = []
     with made_up_suite(device("cpu"), started=started, command=lambda case: ["false"]):
         assert main(["--ranks", "--busy", "--out", str(tmp_path)]) == 1
     assert tuple(one.workload.name for one in started) == NAMES
+    assert [one.workload.name for one in started if one.runs_peers] == ["knapsack"]
+    assert not any(replace(one, turns=2).runs_peers for one in started)
     assert f"/{len(NAMES)}] " in capsys.readouterr().out
     assert main(["--backends", "cpu", "--dry-run", "--ranks", "--out", str(tmp_path / "new")]) == 0
     commands = [line for line in capsys.readouterr().out.splitlines() if not line.startswith("#")]

@@ -1,13 +1,19 @@
 """`onekernel verify`: the work of records again, on any device here."""
 
 import json
+import shlex
 
 import pytest
 
 from core.errors import UserError
 from drivers import verify
+from drivers.experiments.options import workload_options
 from drivers.ihc import main as ihc
 from drivers.knapsack import main as knapsack
+from drivers.workload.registry import get_workload
+from reports.pages.record import command
+from reports.records.files import load
+from tests.conftest import ROOT
 
 CLIMBS = ["--instance", "uniform:20:seed=1", "--climbers", "30", "--backend", "cpu", "-q"]
 ITEMS = ["--items", "12", "--capacity", "60", "--backend", "cpu", "-q"]
@@ -40,6 +46,12 @@ def test_a_record_with_another_result_differs(recorded, capsys, values):
     changed(recorded, 1, **values)
     assert verify.main([str(recorded)]) == 1
     assert f"{recorded}:2" in capsys.readouterr().out
+
+
+def test_a_command_that_is_shown_asks_for_what_the_record_says():
+    for record in (one for path in (ROOT / "reports" / "gallery").glob("*.jsonl") for one in load(path)):
+        name, *words = shlex.split(command(record).partition("onekernel ")[2])
+        assert workload_options(get_workload(name), words).asked() == record.details["options"]
 
 
 def test_a_row_is_verified_on_its_own(recorded, capsys):

@@ -1,6 +1,7 @@
 """`python -m reports`: every command once, and messages of user errors."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -54,6 +55,7 @@ def test_a_report_is_made_from_the_records_of_several_files(files, reports):
         ("csv notes", "{folder}/notes:1: expected a run record"),
         ("csv a --out {folder}", "{folder}: cannot write the table: Is a directory"),
         ("csv a --out {folder}/a/b", "{folder}/a/b: cannot write the table: "),
+        ("show a 2", "row 2: {folder}/a has 1 records"),
         ("ioh empty", "no records in the files"),
         ("ioh a --out {folder}/b", "{folder}/b: cannot write IOHprofiler's files: "),
     ],
@@ -66,6 +68,19 @@ def test_a_mistake_ends_with_one_line_and_exit_code_2(files, reports, arguments,
     assert (code, said, error.count("\n")) == (2, "", 1)
     assert error.startswith(f"error: {message.format(folder=files)}")
     assert not (files / "out").exists() and (files / "b").read_bytes() == before
+
+
+def test_a_record_is_shown_with_its_command_machine_interval_and_conditions(tmp_path, reports, make_measured):
+    options = {"climbers": 2000, "trace": False, "scan": "full"}
+    append(tmp_path / "a", make_measured(others=0.25, joules=12.5, ranks=2, details={"options": options}))
+    command = "--instance kroA100 --climbers 2000 --no-trace --scan full"
+    assert f"  1  ihc {command[:18]}" in reports("show", tmp_path / "a")[1]
+    code, said, _ = reports("show", tmp_path / "a", "1")
+    shown = dict(line.split(": ", 1) for line in re.sub(r"\n +", " ", said).splitlines())
+    assert code == 0 and shown["command"] == f"mpirun -n 2 onekernel ihc {command} --seed 0 --backend cpu --device 0"
+    assert shown["rate"].startswith("8.00 k climbs/s, 95 % interval 8000 to 8000, 6 warm repetitions, 0.00156 joules")
+    assert (shown["others_cores"], shown["running_s"], shown["package_j"]) == ("0.25", "0.25 to 1.0 s", "12.5 J")
+    assert shown["machine"].startswith("Test CPU, 2 cores")
 
 
 def test_tables_for_latex_are_written_on_request(files, reports, monkeypatch):
