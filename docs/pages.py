@@ -162,6 +162,13 @@ def lasting(text: str) -> str:
     return text.strip()
 
 
+def outdated(gallery: Path) -> dict[Path, str]:
+    """Return new texts of the pages that quote the gallery otherwise than its records say; none for another folder."""
+    texts = {page: page.read_text(encoding="utf-8") for page in pages()} if gallery.resolve() == GALLERY else {}
+    new = {page: from_records(text) for page, text in texts.items() if "<!-- reports/gallery" in text}
+    return {page: text for page, text in new.items() if text != texts[page]}
+
+
 def from_records(text: str) -> str:
     """Return a page's text with the comparison and the rows of the overview that the gallery's records say.
 

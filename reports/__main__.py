@@ -12,7 +12,7 @@ from core.errors import UserError
 from core.program_parser import ProgramParser, invocation
 from core.standard_output import run_program, run_watched
 from reports.pages import comparison, gallery, paper, ranks
-from reports.pages.record import record_lines, record_table
+from reports.pages.record import command, record_lines
 from reports.papers.files import papers_of_workload
 from reports.rates import rate_sections
 from reports.records import frame, iohprofiler
@@ -47,10 +47,9 @@ def _make_gallery(options: argparse.Namespace) -> int:
         troubles = gallery.differences(options.folder)
     else:
         written, troubles = gallery.write(options.folder, options.folder)
-        quoting = gallery.quoting_pages(options.folder)
-        for page, (there, text) in quoting.items():
-            if text != there:
-                page.write_text(text, encoding="utf-8")
+        quoting = gallery.outdated_pages(options.folder)
+        for page, text in quoting.items():
+            page.write_text(text, encoding="utf-8")
         print_paths([*written, *quoting])
     for trouble in troubles:
         print(trouble, file=sys.stderr)
@@ -58,10 +57,10 @@ def _make_gallery(options: argparse.Namespace) -> int:
 
 
 def _show(options: argparse.Namespace) -> int:
-    """Print the list of a file's records, or everything about one of them. Raises `UserError` for another row."""
+    """Print the commands of a file's records, or everything about one record."""
     records = load(options.records)
     if options.row is None:
-        return _print(f"{record_table(records).terminal()}\n")
+        return _print("".join(f"{row:3}  {command(record)}\n" for row, record in enumerate(records, 1)))
     if not 1 <= options.row <= len(records):
         raise UserError(f"row {options.row}: {options.records} has {len(records)} records")
     return _print("".join(f"{line}\n" for line in record_lines(records[options.row - 1])))
@@ -79,7 +78,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--out", type=Path, default=out, help=where)
         if name == "compare":
             command.add_argument("--latex", action="store_true", help="write the tables for LaTeX too")
-    show = commands.add_parser("show", help="a file's records, or everything about one", description=_show.__doc__)
+    show = commands.add_parser("show", help="a file's records, or one in full", description=_show.__doc__)
     show.add_argument("records", type=Path, metavar="FILE", help="file of run records (JSON Lines)")
     show.add_argument("row", type=int, nargs="?", metavar="ROW", help="number of a record, from 1 (default: a list)")
     text = "Make the pages of the gallery, and what the README and docs quote of them, from its records."

@@ -102,17 +102,10 @@ def write(folder: Path, out: Path) -> tuple[list[Path], list[str]]:
     return [index, *written], absent
 
 
-def quoting_pages(folder: Path) -> dict[Path, tuple[str, str]]:
-    """Return the README and the pages of docs that quote a checkout's gallery: their text, and what the records say.
-
-    None for another folder.
-    """
+def outdated_pages(folder: Path) -> dict[Path, str]:
+    """Return new texts of the README and of pages of docs that quote this gallery otherwise than its records say."""
     program = ROOT / "docs" / "pages.py"
-    if folder.resolve() != ROOT / "reports" / "gallery" or not program.exists():
-        return {}
-    docs = runpy.run_path(str(program))
-    texts = {page: page.read_text(encoding="utf-8") for page in docs["pages"]()}
-    return {page: (text, docs["from_records"](text)) for page, text in texts.items() if "<!-- reports/gallery" in text}
+    return runpy.run_path(str(program))["outdated"](folder) if program.exists() else {}
 
 
 def differences(folder: Path) -> list[str]:
@@ -133,7 +126,8 @@ def differences(folder: Path) -> list[str]:
                 differing.append(f"{there}: missing; `python -m reports gallery` makes it")
             else:
                 differing += difference(there, there.read_text(encoding="utf-8"), path.read_text(encoding="utf-8"))
-    differing += [line for page, texts in quoting_pages(folder).items() for line in difference(page, *texts)]
+    for page, text in outdated_pages(folder).items():
+        differing += difference(page, page.read_text(encoding="utf-8"), text)
     return differing + absent
 
 

@@ -110,13 +110,6 @@ def _saved_energy(section: RateSection, kind: str) -> str:
     return ratio_text(core["joules"] / other["joules"]) if other["joules"] > 0 else ""
 
 
-def energy_sentence(sections: Sequence[RateSection]) -> str:
-    """Return why the table has no joules although a GPU has a counter; else empty."""
-    sources = {one for section in sections for one in section.rates["energy_of"]}
-    is_alone = sources - {""} == {"gpu"}
-    return "Only the GPU has a counter of joules here, so none are compared." if is_alone else ""
-
-
 # --- the terminal ---
 
 
@@ -159,8 +152,9 @@ def render(
         for of_host, picture in zip(hosts(sections), pictures or [""] * len(sections), strict=False)
     ]
     busy = comparison.busy_sentence(sections)
-    said = {"busy": busy, "energy": energy_sentence(sections), "made_by": made_by}
-    return fill("overview.md.j2", parts=parts, caption=PICTURE, failures=failures, **said)
+    counters = {one for section in sections for one in section.rates["energy_of"]} - {""}
+    words = {"caption": PICTURE, "busy": busy, "is_gpu_alone": counters == {"gpu"}}
+    return fill("overview.md.j2", parts=parts, failures=failures, made_by=made_by, **words)
 
 
 def remove(folder: Path) -> None:

@@ -74,11 +74,11 @@ def test_a_record_is_shown_with_its_command_machine_interval_and_conditions(tmp_
     options = {"climbers": 2000, "trace": False, "scan": "full"}
     append(tmp_path / "a", make_measured(others=0.25, joules=12.5, ranks=2, details={"options": options}))
     command = "--instance kroA100 --climbers 2000 --no-trace --scan full"
-    assert f"  1  ihc {command[:18]}" in reports("show", tmp_path / "a")[1]
+    assert f"  1  mpirun -n 2 onekernel ihc {command} --seed 0" in reports("show", tmp_path / "a")[1]
     code, said, _ = reports("show", tmp_path / "a", "1")
     shown = dict(line.split(": ", 1) for line in re.sub(r"\n +", " ", said).splitlines())
     assert code == 0 and shown["command"] == f"mpirun -n 2 onekernel ihc {command} --seed 0 --backend cpu --device 0"
-    assert shown["rate"].startswith("8.00 k climbs/s, 95 % interval 8000 to 8000, 6 warm repetitions, 0.00156 joules")
+    assert shown["rate"].startswith("8000 climbs/s, 95 % interval 8000 to 8000, 6 warm repetitions, 0.00156 joules")
     assert (shown["others_cores"], shown["running_s"], shown["package_j"]) == ("0.25", "0.25 to 1.0 s", "12.5 J")
     assert shown["machine"].startswith("Test CPU, 2 cores")
 

@@ -14,7 +14,7 @@ from docs.pages import from_records
 from drivers.experiments.presets.bench import bench_parser
 from drivers.experiments.presets.overview import overview_parser
 from reports.pages import gallery as gallery_pages
-from reports.pages.gallery import differences, quoting_pages, read, write
+from reports.pages.gallery import differences, outdated_pages, read, write
 from reports.papers.files import names
 from reports.records.files import append
 from tests.conftest import ROOT
@@ -172,10 +172,11 @@ def test_the_repository_s_gallery_has_all_papers_and_commands_that_the_programs_
         parsers[program].parse_args(words)
 
 
-def test_pages_show_what_the_gallery_s_records_say(tmp_path):
-    pages = quoting_pages(ROOT / "reports" / "gallery")
-    assert {page.name for page in pages} == {"README.md", "papers.md", "artifact.md"} and not quoting_pages(tmp_path)
-    assert [page for page, (there, text) in pages.items() if there != text] == [], "`make gallery` mends it"
+def test_the_readme_and_docs_quote_what_the_gallery_s_records_say(monkeypatch):
+    assert outdated_pages(ROOT / "reports" / "gallery") == {}, "`make gallery` mends it"
+    read_text = Path.read_text
+    monkeypatch.setattr(Path, "read_text", lambda path, **how: read_text(path, **how).replace(" 1", " 7"))
+    assert {page.name for page in outdated_pages(ROOT / "reports" / "gallery")} >= {"README.md", "papers.md"}
 
 
 def test_a_page_has_what_records_say_below_their_names(make_measured, tmp_path, monkeypatch):
