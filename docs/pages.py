@@ -46,9 +46,11 @@ OVERVIEW = re.compile(
 WORKS = re.compile(r"^(<!-- reports/gallery: works -->\n\n)(?:\|.*\n)*", re.MULTILINE)
 PAPER = re.compile(r"^(<!-- reports/gallery/(?P<name>\w+\d{4})\.jsonl -->\n\n)(?:[-\s] .+\n)*", re.MULTILINE)
 CELLS = re.compile(
-    r"^(<!-- reports/gallery/\*\.jsonl: seconds of one core and of a GPU\n(?P<rows>(?:.+\n)*?)-->\n\n)(?:\|.*\n)*",
+    r"^(<!-- reports/gallery/\*\.jsonl: seconds of one core and of a GPU\n(?P<rows>(?:.+\n)*?)-->\n\n)"
+    r"(?:\|.*\n)*(?:\nThe GPU is faster in: (?:.+\n)*)?",
     re.MULTILINE,
 )
+DISAGREEMENTS = re.compile(r"^(<!-- reports/papers: disagreements -->\n\n)(?:[-\s] .+\n)*", re.MULTILINE)
 """Parts of a page that come from records."""
 SHOWN_VERDICTS = ("holds", "does not hold")
 """Verdicts with their answers on a page; of others only the exhibits are named."""
@@ -175,8 +177,8 @@ def from_records(text: str) -> str:
     A text block below `<!-- reports/gallery/readme.jsonl -->` has what `onekernel compare` prints below the proof.
     Below `<!-- reports/gallery/overview.jsonl: NAME ... -->` are the machine and the rows of these workloads on the
     first host. Below `<!-- reports/gallery/PAPER.jsonl -->` are the lines of `paper_lines`, below a list of cells is
-    the table of `cell_table`, and below `<!-- reports/gallery: works -->` the one of `works_of_gallery`. Without
-    records nothing changes.
+    the table of `cell_table`, below `<!-- reports/gallery: works -->` the one of `works_of_gallery`, and below
+    `<!-- reports/papers: disagreements -->` the lines of `disagreement_lines`. Without records nothing changes.
     """
     from reports.pages import comparison, overview
     from reports.rates import rate_sections
@@ -199,34 +201,41 @@ def from_records(text: str) -> str:
         for found in [*pattern.finditer(text)]:
             if new := "".join(made(found[name])):
                 text = text.replace(found[0], found[1] + new)
+    text = DISAGREEMENTS.sub(lambda found: found[1] + "".join(disagreement_lines()), text)
     return WORKS.sub(lambda found: found[1] + works_of_gallery(), text) if WORKS.search(text) else text
 
 
 def works_of_gallery() -> str:
-    """Return a table of the gallery's works for two cores: file, work, backends that did it, and the hash."""
+    """Return a table of works of the gallery: file, work, backends that did it, and the hash.
+
+    Of each workload of a file it is the first work that one core and most backends did.
+    """
     from reports.records.files import group_by, load
     from reports.text.tables import TextTable
 
-    rows = []
+    chosen = {}
     for path in sorted(GALLERY.glob("*.jsonl")):
-        if path.stem == "ranks":  # work for GPUs alone
-            continue
         for same in group_by(load(path), lambda one: [one.workload, one.instance_sha256, one.parameters, one.seed]):
+            backends = sorted({one.backend for one in same})
             asked = [
                 f"{name} {value}" for name, value in same[0].details["options"].items() if name in same[0].parameters
             ]
-            rows.append((path.stem, ", ".join([f"{same[0].workload} {same[0].instance}", *asked]), same))
+            work = ", ".join([f"{same[0].workload} {same[0].instance}", *asked])
+            place, is_of_core = (path.stem, same[0].workload), any(one.device_kind == "core" for one in same)
+            if is_of_core and len(backends) > len(chosen.get(place, ("", ()))[1]):
+                chosen[place] = work, backends, same[0].hash
+    rows = [(file, *work) for (file, _), work in chosen.items()]
     columns = {
         "records": lambda row: row[0],
         "work": lambda row: row[1],
-        "by": lambda row: ", ".join(sorted({one.backend for one in row[2]})),
-        "hash": lambda row: f"`{row[2][0].hash}`",
+        "by": lambda row: ", ".join(row[2]),
+        "hash": lambda row: f"`{row[3]}`",
     }
     return f"{TextTable.of('', rows, columns)}\n"
 
 
 def paper_lines(name: str) -> Iterator[str]:
-    """Yield the items of a list: claims by verdict, the answers, and what cannot be right in the paper's text."""
+    """Yield the items of a list: claims that hold or do not, with the answers; the others by their verdicts."""
     from reports.pages import paper as pages_paper
     from reports.papers.files import load
     from reports.records.files import load_existing
@@ -235,16 +244,25 @@ def paper_lines(name: str) -> Iterator[str]:
     if not records:
         return
     captions: dict[str, list[str]] = {}
-    for title, verdict, answer in pages_paper.summary(paper, records):
-        caption = title.partition(":")[0]
-        captions.setdefault(verdict, []).append(caption[:1].lower() + caption[1:])
-        if answer and verdict in SHOWN_VERDICTS:
-            yield item(f"**{caption}: the claim {verdict}.** {answer.rstrip('.')}.")
-    for verdict in captions:
-        if verdict not in SHOWN_VERDICTS:
-            yield item(f"{verdict[:1].upper()}{verdict[1:]}: {'; '.join(captions[verdict])}.")
-    for one in paper.disagreements:
-        yield item(f"*Cannot be right*, {one.where}: {one.says}. Found: {one.finding}.")
+    summaries = zip(paper.exhibits, pages_paper.summary(paper, records), strict=True)
+    for exhibit, (_, verdict, answer) in sorted(summaries, key=lambda one: one[1][1] != SHOWN_VERDICTS[0]):
+        caption = pages_paper.caption(exhibit)
+        if verdict in SHOWN_VERDICTS:
+            said = f" {answer.rstrip('.')}." if answer else ""
+            yield item(f"**{caption}: {verdict}.** *{exhibit.claim.rstrip('.')}.*{said}")
+        else:
+            captions.setdefault(verdict, []).append(caption[:1].lower() + caption[1:])
+    for verdict, names in captions.items():
+        yield item(f"{verdict[:1].upper()}{verdict[1:]}: {'; '.join(names)}.")
+
+
+def disagreement_lines() -> Iterator[str]:
+    """Yield the items of a list: sentences of the papers that their own tables or a count contradict."""
+    from reports.papers.files import load, names
+
+    for paper in map(load, names()):
+        for one in paper.disagreements:
+            yield item(f"**{paper.title.partition(':')[0]}, {one.where}**: {one.says}. Found: {one.finding}.")
 
 
 def item(text: str) -> str:
@@ -257,7 +275,8 @@ def item(text: str) -> str:
 def cell_table(rows: str) -> str:
     """Return a table of seconds of one core and of a GPU, from `TITLE: PAPER, EXHIBIT, ROW: CORE, GPU` in each line.
 
-    CORE and GPU are keys of columns. A row without records of both, or without a GPU's, is left out.
+    CORE and GPU are keys of columns. A row without records of both, or without a GPU's, is left out. Works that the GPU
+    does faster are a sentence below the table.
     """
     from reports.papers.cells import exhibit_frame, runs_of
     from reports.papers.files import load
@@ -265,7 +284,7 @@ def cell_table(rows: str) -> str:
     from reports.text.formatting import number, seconds
     from reports.text.tables import TextTable
 
-    lines: list[list[str]] = []
+    lines: list[tuple[float, list[str]]] = []
     for row in rows.splitlines():
         title, place, keys = row.split(": ")
         name, exhibit_name, row_name = place.split(", ", 2)
@@ -277,10 +296,14 @@ def cell_table(rows: str) -> str:
             each = 1e-3 if exhibit.column(core).measure == "milliseconds" else 1.0
             times = [each * float(found.loc[key, "value"]) for key in (core, gpu)]
             command = f"`onekernel reproduce {name} --{exhibit_name}`"
-            ratio = number(times[0] / times[1])
-            lines.append([title, *map(seconds, times), str(found.loc[gpu, "device"]), ratio, command])
+            ratio = times[0] / times[1]
+            line = [title, *map(seconds, times), str(found.loc[gpu, "device"]), number(ratio), command]
+            lines.append((ratio, line))
     headings = ("work", ">one core", ">GPU", "device", ">GPU ×", "command")
-    return f"{TextTable('', headings, lines)}\n" if lines else ""
+    slower = [line for ratio, line in sorted(lines) if ratio <= 1]
+    faster = [f"{line[0]} (×{line[4]})" for ratio, line in lines if ratio > 1]
+    below = textwrap.fill(f"The GPU is faster in: {'; '.join(faster)}.", 118) + "\n" if faster else ""
+    return "\n".join(filter(None, [f"{TextTable('', headings, slower)}\n" if slower else "", below]))
 
 
 def renew(page: Path) -> None:
