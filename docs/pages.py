@@ -47,7 +47,7 @@ WORKS = re.compile(r"^(<!-- reports/gallery: works -->\n\n)(?:\|.*\n)*", re.MULT
 PAPER = re.compile(r"^(<!-- reports/gallery/(?P<name>\w+\d{4})\.jsonl -->\n\n)(?:[-\s] .+\n)*", re.MULTILINE)
 CELLS = re.compile(
     r"^(<!-- reports/gallery/\*\.jsonl: seconds of one core and of a GPU\n(?P<rows>(?:.+\n)*?)-->\n\n)"
-    r"(?:\|.*\n)*(?:\nThe GPU is faster in: (?:.+\n)*)?",
+    r"(?:\|.*\n)*(?:\n?The GPU is faster in: (?:.+\n)*)?",
     re.MULTILINE,
 )
 DISAGREEMENTS = re.compile(r"^(<!-- reports/papers: disagreements -->\n\n)(?:[-\s] .+\n)*", re.MULTILINE)
@@ -236,24 +236,26 @@ def works_of_gallery() -> str:
 
 def paper_lines(name: str) -> Iterator[str]:
     """Yield the items of a list: claims that hold or do not, with the answers; the others by their verdicts."""
-    from reports.pages import paper as pages_paper
+    from reports.pages.paper import caption, conclusion
+    from reports.papers.cells import exhibit_frame, runs_of
     from reports.papers.files import load
+    from reports.papers.verdicts import verdict
     from reports.records.files import load_existing
 
     paper, records = load(name), load_existing(GALLERY / f"{name}.jsonl")
     if not records:
         return
     captions: dict[str, list[str]] = {}
-    summaries = zip(paper.exhibits, pages_paper.summary(paper, records), strict=True)
-    for exhibit, (_, verdict, answer) in sorted(summaries, key=lambda one: one[1][1] != SHOWN_VERDICTS[0]):
-        caption = pages_paper.caption(exhibit)
-        if verdict in SHOWN_VERDICTS:
-            said = f" {answer.rstrip('.')}." if answer else ""
-            yield item(f"**{caption}: {verdict}.** *{exhibit.claim.rstrip('.')}.*{said}")
+    runs = runs_of(paper, records)
+    verdicts = [(one, verdict(one, exhibit_frame(paper, one, runs))) for one in paper.exhibits]
+    for exhibit, found in sorted(verdicts, key=lambda one: one[1].verdict != SHOWN_VERDICTS[0]):
+        name = caption(exhibit)
+        if found.verdict in SHOWN_VERDICTS:
+            yield item(f"{name}: *{exhibit.claim.rstrip('.')}.* {conclusion(found)}")
         else:
-            captions.setdefault(verdict, []).append(caption[:1].lower() + caption[1:])
-    for verdict, names in captions.items():
-        yield item(f"{verdict[:1].upper()}{verdict[1:]}: {'; '.join(names)}.")
+            captions.setdefault(found.verdict, []).append(name[:1].lower() + name[1:])
+    for found_verdict, names in captions.items():
+        yield item(f"{found_verdict[:1].upper()}{found_verdict[1:]}: {'; '.join(names)}.")
 
 
 def disagreement_lines() -> Iterator[str]:
