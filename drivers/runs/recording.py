@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from drivers.runs.checkpoint_file import CheckpointIdentity
     from drivers.workload.run_time import WorkUnit
     from reports.records.schema import Repetition
+
+FOLDERS = re.compile(r"(?<= )/.*/")
+"""Folders of this machine in the text of an instance's source: of a file only the name is recorded."""
 
 
 class RunRecorder:
@@ -116,7 +120,7 @@ class RunRecorder:
         about = {
             "title": self.workload.title,
             "noun": self.workload.noun,
-            "instance_source": self.run.source,
+            "instance_source": FOLDERS.sub("", self.run.source),
             "optimum": self.run.problem.optimum,
             **({"maximises": True} if self.workload.maximises else {}),
             **({BEST_CORE: self.options.best_core_of} if self.options.best_core_of else {}),
