@@ -111,7 +111,7 @@ def outdated_pages(folder: Path) -> dict[Path, str]:
 def differences(folder: Path) -> list[str]:
     """Return the lines of pages that differ from a folder's records, and messages about missing files and versions.
 
-    `+changes` after a record's commit stands for a version that nobody else has.
+    `+changes` after the commit of a record means a version that only its machine has.
     """
     differing = []
     for path in sorted(folder.glob("*.jsonl")):
