@@ -13,11 +13,9 @@ from core.program_parser import ProgramParser, invocation
 from core.standard_output import run_program, run_watched
 from reports.pages import comparison, gallery, paper, ranks
 from reports.pages.record import command, record_lines
-from reports.papers.files import papers_of_workload
 from reports.rates import rate_sections
 from reports.records import frame, iohprofiler
-from reports.records.files import Record, RecordError, UnequalWorkError, distinct, load
-from reports.records.schema import parameters_text
+from reports.records.files import Record, RecordError, distinct, load
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -132,16 +130,8 @@ def print_paths(written: Sequence[Path]) -> None:
 
 
 def _compare(records: Sequence[Record], options: argparse.Namespace) -> Sequence[Path]:
-    """Compare records, by instance; advise if several works have separate reports."""
-    try:
-        sections = rate_sections(records)
-    except UnequalWorkError as error:
-        asked = {(record.instance_sha256, record.seed, parameters_text(record.parameters)) for record in records}
-        if len(asked) > 1 and all(papers_of_workload(record.workload) for record in records):
-            raise UnequalWorkError(
-                f"{error}; for records with several sets of parameters use `python -m reports papers`"
-            ) from None
-        raise
+    """Compare records, by instance."""
+    sections = rate_sections(records)
     return comparison.write(sections, options.out, sections[0].proof.workload, with_latex=options.latex)
 
 
@@ -157,7 +147,7 @@ COMMANDS = {
         lambda records, options: paper.write_all(records, options.out),
         OUT,
         "papers' tables and figures, filled with the runs",
-        "Fill the tables and figures of papers with runs of the workloads that they measured.",
+        "Fill the tables and figures of papers with runs of their rows, also with several sets of parameters.",
     ),
     "ranks": (
         lambda records, options: ranks.write(ranks.rank_rates(records), options.out),

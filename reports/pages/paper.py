@@ -12,14 +12,14 @@ from core.errors import UserError
 from reports.pages.comparison import busy_text, days_of
 from reports.pages.markdown import fill, remove_files, written_into
 from reports.papers.cells import NARROW, NARROW_RATIO, as_number, exhibit_frame, gpu_name, runs_of
-from reports.papers.files import papers_of_workload
+from reports.papers.files import load, names
 from reports.papers.measures import PaperRun
 from reports.papers.paper import Column, Exhibit, Paper
 from reports.papers.placement import has_run, run_choice
 from reports.papers.verdicts import NOT_RUN, UNTESTED, Verdict, verdict
 from reports.plots.exhibits import draw
 from reports.rates import BUSY_CORES
-from reports.records.files import Record, RecordError
+from reports.records.files import Record
 from reports.text.formatting import duration, grouped, listed, per_cent
 from reports.text.tables import TextTable
 
@@ -89,20 +89,14 @@ def write(
 
 
 def write_all(records: Sequence[Record], folder: Path) -> list[Path]:
-    """Write the page of every paper with cells of the records, or that measured their workloads, with all its exhibits.
+    """Write the page of every paper with cells of the records, with all its exhibits.
 
-    Raises `UserError` if there is no such paper, or as `write`; `RecordError` without records.
+    Raises `UserError` if there is none, or as `write`.
     """
-    if not records:
-        raise RecordError("no records to fill tables with")
-    papers: dict[str, Paper] = {}
-    for workload in dict.fromkeys(record.workload for record in records):
-        chosen = papers_of_workload(workload)
-        if not chosen:
-            raise UserError(f"no paper has tables for the workload {workload!r}: use `python -m reports compare`")
-        papers |= {paper.name: paper for paper in chosen}
-    filled = [one for one in papers.values() if any(has_run(one, exhibit, records) for exhibit in one.exhibits)]
-    return [path for one in filled or papers.values() for path in write(one, one.exhibits, records, folder)]
+    filled = [one for one in map(load, names()) if any(has_run(one, exhibit, records) for exhibit in one.exhibits)]
+    if not filled:
+        raise UserError("no paper has a row for these records: use `python -m reports compare`")
+    return [path for one in filled for path in write(one, one.exhibits, records, folder)]
 
 
 def summary(paper: Paper, records: Sequence[Record]) -> list[tuple[str, str, str]]:
@@ -217,9 +211,9 @@ def _not_run(paper: Paper, exhibit: Exhibit, cells: pandas.DataFrame, missing: M
         if row.name not in ran and (planned or not exhibit.untested):
             reason = reasons[0] if reasons else "no record" if planned else "no instance of it is available"
             rows.setdefault(reason, []).append(row.name)
-    for reason, names in rows.items():
-        several = f"{len(names)} rows from {names[0]} to {names[-1]}"
-        yield f"{several if len(names) > MOST_NAMES else listed(names)} ({reason})"
+    for reason, without in rows.items():
+        several = f"{len(without)} rows from {without[0]} to {without[-1]}"
+        yield f"{several if len(without) > MOST_NAMES else listed(without)} ({reason})"
 
 
 # --- the page ---

@@ -50,10 +50,6 @@ def load(name: str) -> Paper:
     return read(FOLDER / f"{name}.toml")
 
 
-def papers_of_workload(workload: str) -> list[Paper]:
-    return [paper for paper in map(load, names()) if workload in paper.workloads()]
-
-
 def read(path: Path) -> Paper:
     """Read a file. Raises `UserError` if that fails, or a key is missing, unknown or of another type."""
     file = DataFile(path, PrintedNumber)

@@ -106,16 +106,6 @@ def _milliseconds(run: PaperRun, exhibit: Exhibit) -> Estimate | None:
     return None if seconds is None else seconds.scaled(1e3)
 
 
-def _evaluations(run: PaperRun, exhibit: Exhibit) -> Estimate | None:
-    per_second = run.rate["evaluations_per_s"]
-    return run.rates().scaled(per_second / run.rate["rate"]) if per_second > 0 else None
-
-
-def _energy(run: PaperRun, exhibit: Exhibit) -> float | None:
-    joules, multiple = run.rate["joules"], amount_multiple(run, exhibit)
-    return None if multiple is None or joules != joules else joules * run.amount * multiple
-
-
 def _best(run: PaperRun, exhibit: Exhibit) -> float:
     best = max if run.record.maximises else min
     return best(record.best_cost for record in run.records)
@@ -134,11 +124,6 @@ def _process(run: PaperRun, exhibit: Exhibit) -> float | None:
 def _communication(run: PaperRun, exhibit: Exhibit) -> float | None:
     share: float = run.rate["communication"]
     return 100 * share if run.record.ranks > 1 and share == share else None
-
-
-def _first_call(run: PaperRun, exhibit: Exhibit) -> float | None:
-    seconds: float | None = run.rate["first_call_s"]
-    return None if seconds is None or seconds != seconds else seconds
 
 
 def _charged(run: PaperRun, exhibit: Exhibit) -> Estimate | None:
@@ -210,7 +195,6 @@ MEASURES: dict[str, Measure] = {
     "seconds": Measure(_seconds),
     "milliseconds": Measure(_milliseconds),
     "rate": Measure(lambda run, exhibit: run.rates(), rate),
-    "evaluations": Measure(_evaluations, rate),
     "cost": Measure(_best, cost),
     "gap": Measure(_gap, TWO_DECIMALS),
     "mean_cost": Measure(lambda run, exhibit: statistics.mean(record.best_cost for record in run.records), cost),
@@ -218,20 +202,16 @@ MEASURES: dict[str, Measure] = {
     "nodes": Measure(lambda run, exhibit: run.record.evaluations or None, WHOLE),
     "steps": Measure(_detail("steps_per_climb"), ONE_DECIMAL),
     "optimum": Measure(_detail("optimum"), cost),
-    "cities": Measure(_detail("cities"), WHOLE),
     "process": Measure(_process),
     "transfers": Measure(lambda run, exhibit: run.part("transfer_s")),
     "kernel": Measure(lambda run, exhibit: run.part("kernel_s")),
     "communication": Measure(_communication),
-    "first_call": Measure(_first_call),
     "streamed": Measure(_detail("streamed_bytes"), lambda count: size(int(count))),
     "load_efficiency": Measure(_average("load_efficiency", 100)),
     "least_load_efficiency": Measure(_least("load_efficiency", 100)),
     "warp_efficiency": Measure(_average("warp_efficiency", 100)),
     "least_warp_efficiency": Measure(_least("warp_efficiency", 100)),
     "ipc": Measure(_average("ipc"), TWO_DECIMALS),
-    "tuning": Measure(_detail("tuning_s")),
     "charged": Measure(_charged),
-    "energy": Measure(_energy),
 }
 """Measures by their names in papers' files."""

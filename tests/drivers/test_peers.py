@@ -14,11 +14,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from core.instances import tsplib
 from core.qap.instance import QapInstance
 from core.qap.problem import Qap
-from core.tables.knapsack.problem import Knapsack, generate
-from core.tables.lcs.problem import StringPair, lcs_length
+from core.tables.knapsack.problem import Knapsack
+from core.tables.lcs.problem import StringPair
 from drivers.peers import assignments, measurement, packages, peers_for, tours
 from drivers.peers.measurement import PeerRace, PeerTask
 from drivers.workload.matrix_files import MatrixInstance
@@ -206,14 +205,6 @@ def test_a_solver_without_an_answer_is_ended(stand_ins, monkeypatch):
     assert failures == ["failed: no answer within 0.2 s", "failed: no answer within 0.4 s"]
 
 
-@pytest.mark.slow
-def test_a_tour_that_was_found_in_time_but_not_proved_counts_as_such(stand_ins):
-    cut_short = CP_MODEL.replace("return OPTIMAL", "return FEASIBLE")
-    stand_ins.package("ortools", cut_short, module="sat.python.cp_model")
-    row = measured(instance(5))["ortools"]
-    assert (row.cost, row.proved, row.failure) == (shortest_length(instance(5)), False, "")
-
-
 def test_a_solver_gives_way_where_the_instance_is_none_for_it(stand_ins, with_scipy):
     install_tour_solvers(stand_ins)
     rows = measured(one_way_ring(), workload="heldkarp")
@@ -307,25 +298,6 @@ def test_the_list_has_versions_paths_and_commands(stand_ins, drive, tmp_path):
     assert f"concorde (exact, heldkarp, ihc, tsp, aco): {tmp_path}/packages/concorde\n    build it from " in said
     code, _, error = drive("install", "fast-tps")
     assert code == 2 and "fast-tps (did you mean fast-tsp?): expected one of fast-tsp, elkai, " in error
-
-
-PROVING = {"ortools", "scipy highs", "held-karp", "concorde", "rapidfuzz"}
-"""Solvers whose answers are proved optimal unless they are stopped early."""
-LETTERS = np.random.default_rng(1).integers(65, 69, (2, 3000), dtype=np.uint8)
-OPTIMA = {
-    "exact": lambda data: (tsplib.load(data / "tsplib" / "burma14.tsp"), 3323),
-    "knapsack": lambda data: (generate("paper", 30, 1000, seed=0), generate("paper", 30, 1000, seed=0).best_value()),
-    "lcs": lambda data: (StringPair("random", *LETTERS), lcs_length(*LETTERS)),
-}
-
-
-@pytest.mark.parametrize(("workload", "peer"), [(name, peer) for name in OPTIMA for peer in peers_for(name)])
-def test_the_solvers_themselves_solve_a_small_problem(workload, peer, shared_data):
-    if not peer.find():
-        pytest.skip(f"{peer.name} is not installed: {peer.how_to_get}")
-    problem, best = OPTIMA[workload](shared_data)
-    (row,) = measure([peer], problem, 2, 0.1, best)
-    assert (row.failure, row.cost, row.proved, bool(row.time_to_cost_s)) == ("", best, peer.name in PROVING, True)
 
 
 # --- other workloads ---

@@ -86,7 +86,9 @@ def test_a_small_run_is_confirmed_and_recorded_as_it_is_declared(drive, tmp_path
     assert (
         line["verdict"] == f"confirmed by {' and by '.join(map(verifier_with_article, kept['details']['verified_by']))}"
     )
-    assert re.fullmatch("[^/]+", kept["details"]["instance_source"]) and DETAILS.get(name, lambda *_: True)(kept, kept["details"])
+    assert re.fullmatch("[^/]+", kept["details"]["instance_source"]) and DETAILS.get(name, lambda *_: True)(
+        kept, kept["details"]
+    )
     assert kept["device_kind"] == "core"
     assert [sample["communication_share"] for sample in kept["repetitions"]] == [0.0, 0.0]
     options = workload_main.parse_options(kind, "", QUICK[name].split())

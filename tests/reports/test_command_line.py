@@ -12,7 +12,6 @@ from reports.records.frame import COLUMNS
 from tests.conftest import ROOT
 
 CUDA = {"backend": "cuda"}
-EXACT = {"workload": "exact", "execution": {"bound": "edges"}, "hash_scope": "result"}
 
 
 @pytest.fixture
@@ -21,7 +20,6 @@ def files(tmp_path, make_record):
     records = {
         "a": [make_record(sampled={"history": [[0, 0, 0.0, 30000], [1, 4850, 0.5, 21282]]})],
         "b": [make_record(**CUDA)],
-        "exact": [make_record(**EXACT)],
         "sat": [make_record(workload="sat")],
         "wrong": [make_record(verified=False)],
         "unequal": [make_record(), make_record(**CUDA, hash="ffff")],
@@ -48,9 +46,7 @@ def test_a_report_is_made_from_the_records_of_several_files(files, reports):
         ("compare none", "{folder}/none: cannot read the records: No such file or directory"),
         ("compare unequal", "unequal work cannot be compared: hash is"),
         ("compare a --out {folder}/b", "{folder}/b: cannot write the report: "),
-        ("papers exact --out {folder}/b", "{folder}/b: cannot write the report: "),
-        ("papers sat", "no paper has tables for the workload 'sat': use `python -m reports compare`"),
-        ("papers empty", "no records to fill tables"),
+        ("papers sat", "no paper has a row for these records: use `python -m reports compare`"),
         ("compare wrong", "no records to compare: the NumPy scorer confirmed none of them"),
         ("csv notes", "{folder}/notes:1: expected a run record"),
         ("csv a --out {folder}", "{folder}: cannot write the table: Is a directory"),
@@ -78,7 +74,7 @@ def test_a_record_is_shown_with_its_command_machine_interval_and_conditions(tmp_
     code, said, _ = reports("show", tmp_path / "a", "1")
     shown = dict(line.split(": ", 1) for line in re.sub(r"\n +", " ", said).splitlines())
     assert code == 0 and shown["command"] == f"mpirun -n 2 onekernel ihc {command} --seed 0 --backend cpu --device 0"
-    assert shown["rate"].startswith("8000 climbs/s, 95 % interval 8000 to 8000, 6 warm repetitions, 0.00156 joules")
+    assert shown["rate"].startswith("8000 climbs/s, 95 % interval 8000 to 8000, 6 warm repetitions")
     assert (shown["others_cores"], shown["running_s"], shown["package_j"]) == ("0.25", "0.25 to 1.0 s", "12.5 J")
     assert shown["machine"].startswith("Test CPU, 2 cores")
 

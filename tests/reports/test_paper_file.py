@@ -3,7 +3,7 @@
 import pytest
 
 from core.errors import UserError
-from reports.papers.files import FOLDER, load, names, papers_of_workload, read
+from reports.papers.files import FOLDER, load, names, read
 from tests.reports.made_up_gallery import FOLDER as MADE_UP
 
 TEXT = (MADE_UP / "hills.toml").read_text(encoding="utf-8")
@@ -102,13 +102,8 @@ def test_a_table_wider_than_a_page_is_refused(tmp_path):
         read(path)
 
 
-def test_all_papers_are_read_and_every_workload_has_its_paper():
+def test_all_papers_are_read():
     assert names() == ["luong2013", "menezes2019", "oconnell2014", "oneil2011", "xavier2022"]
-    papers = {
-        workload: [paper.name for paper in papers_of_workload(workload)] for workload in ("ihc", "aco", "ppp", "lcs")
-    }
-    assert papers == {"ihc": ["oneil2011"], "aco": ["menezes2019"], "ppp": ["luong2013"], "lcs": ["oconnell2014"]}
-    assert papers_of_workload("no such workload") == []
 
 
 def test_all_exhibits_of_the_papers_are_there():
