@@ -24,7 +24,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if options.command in ("gallery", "show"):
             return _make_gallery(options) if options.command == "gallery" else run_watched(lambda: _show(options))
-        written = options.write(distinct(record for path in options.records for record in load(path)), options)
+        records = distinct(record for path in options.records for record in load(path))
+        if not records:
+            raise RecordError("no records in the files")
+        written = options.write(records, options)
         if isinstance(written, int):
             return written
         print_paths(written)
@@ -67,9 +70,9 @@ def _show(options: argparse.Namespace) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = ProgramParser(prog=invocation("reports"), description="Make reports from files of run records.")
     commands = parser.add_subparsers(dest="command", required=True)
-    for name, (write, out, help_text, description) in COMMANDS.items():
+    for name, (write, out, written) in COMMANDS.items():
         epilog = f"columns:\n{frame.documentation()}" if name == "csv" else None
-        command = commands.add_parser(name, help=help_text, description=description, epilog=epilog)
+        command = commands.add_parser(name, help=written, description=f"Write {written}.", epilog=epilog)
         command.set_defaults(write=write)
         command.add_argument("records", nargs="+", type=Path, help="files of run records (JSON Lines)")
         where = "folder to write to (%(default)s)" if out else "file to write to (standard output)"
@@ -89,8 +92,6 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _write_csv(records: Sequence[Record], options: argparse.Namespace) -> Sequence[Path] | int:
-    if not records:
-        raise RecordError("no records in the files")
     text = frame.csv_text(records)
     if options.out is None:
         return run_watched(lambda: _print(text))
@@ -108,8 +109,6 @@ def _print(text: str) -> int:
 
 
 def _write_ioh(records: Sequence[Record], options: argparse.Namespace) -> Sequence[Path]:
-    if not records:
-        raise RecordError("no records in the files")
     files, notes = iohprofiler.write(records, options.out)
     for note in notes:
         print(f"note: {note}", file=sys.stderr)
@@ -141,34 +140,29 @@ COMMANDS = {
         _compare,
         OUT,
         "rates of the runs of one workload, a section for each instance",
-        "Write the rates of the runs of one workload, a section for each instance.",
     ),
     "papers": (
         lambda records, options: paper.write_all(records, options.out),
         OUT,
-        "papers' tables and figures, filled with the runs",
-        "Fill the tables and figures of papers with runs of their rows, also with several sets of parameters.",
+        "papers' tables and figures, filled with runs of their rows",
     ),
     "ranks": (
         lambda records, options: ranks.write(ranks.rank_rates(records), options.out),
         OUT,
-        "rates of one rank and of several ranks on the same problem",
-        "Write the rates of one rank and of several ranks on the same problems.",
+        "rates of one rank and of several ranks on the same problems",
     ),
     "csv": (
         _write_csv,
         None,
-        "comma-separated values, a row per repetition",
-        "Write comma-separated values, a row per repetition. Values without a record are empty.",
+        "comma-separated values, a row per repetition, with an empty cell for what was not recorded",
     ),
     "ioh": (
         _write_ioh,
         OUT / "ioh",
-        "IOHprofiler's format, for IOHanalyzer and iohinspector",
-        "Write runs in IOHprofiler's format: best cost over evaluations, a run per seed.",
+        "IOHprofiler's format, for IOHanalyzer and iohinspector: best cost over evaluations, a run per seed",
     ),
 }
-"""Each command: the function that writes, the default folder, and texts of its help."""
+"""Each command: the function that writes, the default folder, and what it writes."""
 
 
 if __name__ == "__main__":

@@ -18,10 +18,8 @@ from drivers.peers.peer import PeerAnswer, PeerError, PeerPackage, PeerProgram, 
 FEWEST = 3
 MOST_MATRIX = 5_000
 """Cities with distances that fit in memory as Python integers, about 1 GB."""
-MOST_CIRCUIT = 60
-"""Largest number of cities that OR-tools' circuit constraint solves to optimality in about a minute."""
-MOST_MILP = 60
-"""Largest number of cities that HiGHS solves to optimality in about a minute."""
+MOST_PROVED = 60
+"""Largest number of cities that OR-tools' circuit constraint, and HiGHS, solve to optimality in about a minute."""
 MOST_ROUTE = 1_500
 """Largest number of cities for which PyVRP improves a route in seconds."""
 MOST_HELD_KARP = 20
@@ -153,12 +151,12 @@ FAST_TSP = PeerPackage(
 )
 # Its LKH is for non-commercial use only.
 ELKAI = PeerPackage("elkai", TOURS, "elkai>=2,<3", matrix_rows, with_elkai, refuses=refusal())
-ORTOOLS = PeerPackage("ortools", TOURS, "ortools>=9.10,<10", matrix_rows, with_ortools, refuses=refusal(MOST_CIRCUIT))
+ORTOOLS = PeerPackage("ortools", TOURS, "ortools>=9.10,<10", matrix_rows, with_ortools, refuses=refusal(MOST_PROVED))
 PYVRP = PeerPackage(
     "pyvrp", TOURS, "pyvrp>=0.14,<0.15", int_matrix, with_pyvrp, refuses=refusal(MOST_ROUTE), timed=True
 )
 HIGHS = PeerPackage(
-    "scipy highs", TOURS, "scipy>=1.14,<2", int_matrix, with_highs, refuses=refusal(MOST_MILP, asymmetric=False)
+    "scipy highs", TOURS, "scipy>=1.14,<2", int_matrix, with_highs, refuses=refusal(MOST_PROVED, asymmetric=False)
 )
 HELD_KARP = PeerPackage(
     "held-karp", TOURS, "held-karp>=0.1,<0.2", flat_matrix, with_held_karp, refuses=refusal(MOST_HELD_KARP)

@@ -115,8 +115,7 @@ def differences(folder: Path) -> list[str]:
     """
     differing = []
     for path in sorted(folder.glob("*.jsonl")):
-        changed = sum("+changes" in str(one.environment.get("commit")) for one in load_existing(path))
-        if changed:
+        if changed := sum("+changes" in str(one.environment.get("commit")) for one in load_existing(path)):
             differing.append(f"{path}: {changed} records of a commit with changes, expected those of a commit alone")
     with tempfile.TemporaryDirectory() as temporary:
         written, absent = write(folder, Path(temporary))
