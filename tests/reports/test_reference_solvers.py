@@ -25,8 +25,8 @@ def test_each_solver_that_started_has_a_row_below_this_search(make_measured):
         ["elkai 2.0.1", "21,400", "0.55 % above", "3.00 s", "not reached", "", "yes"],
         ["LKH", "", "", "failed: no answer within 60 s", "", "", ""],
     ]
-    table = solver_table({"ihc": [record], "alone": [make_measured()], "tsp": [record]})
-    assert [row[0] for row in table.rows] == ["ihc"] * 4 + ["tsp"] * 4 and len(table.headings) == 8
+    rows = solver_table({"ihc": [record], "alone": [make_measured()], "tsp": [record]}).rows
+    assert [row[0] for row in rows] == ["ihc"] * 4 + ["tsp"] * 4
 
 
 @pytest.mark.parametrize(
@@ -41,8 +41,7 @@ def test_a_search_of_all_solutions_is_a_proof_unless_it_gave_up(make_measured, s
 def test_only_the_first_seed_with_solvers_counts_and_without_any_there_is_no_table(make_measured):
     runs = [make_measured(seed=seed, details={"reference_solvers": SOLVERS[seed:]}) for seed in range(2)]
     assert len(solver_table({"": runs}).rows) == 4
-    for none in ([], [make_measured()], [make_measured(details={"reference_solvers": "none"})]):
-        assert solver_table({"": none}) is None
+    assert solver_table({"a": [], "b": [make_measured(details={"reference_solvers": "none"})]}) is None
     for page in (comparison, overview):
         assert "| elkai 2.0.1 | 21,400 |" in page.render(rate_sections(runs[:1]))
         assert "elkai" not in page.render(rate_sections([make_measured()]))
