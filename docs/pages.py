@@ -21,7 +21,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from unittest import mock
 
 ROOT = Path(__file__).parents[1]
@@ -49,6 +49,9 @@ CELLS = re.compile(
     r"^(<!-- reports/gallery/\*\.jsonl: seconds of one core and of a GPU\n(?P<rows>(?:.+\n)*?)-->\n\n)"
     r"(?:\|.*\n)*(?:\n?The GPU is faster in: (?:.+\n)*)?",
     re.MULTILINE,
+)
+QUOTED = re.compile(
+    r"[\d.,]+ [mµ]?s(?P<comment><!-- reports/gallery/(?P<place>\w+\d{4}, [^,]+, [^:]+): (?P<column>[\w-]+) -->)"
 )
 DISAGREEMENTS = re.compile(r"^(<!-- reports/papers: disagreements -->\n\n)(?:[-\s] .+\n)*", re.MULTILINE)
 """Parts of a page that come from records."""
@@ -178,7 +181,8 @@ def from_records(text: str) -> str:
     Below `<!-- reports/gallery/overview.jsonl: NAME ... -->` are the machine and the rows of these workloads on the
     first host. Below `<!-- reports/gallery/PAPER.jsonl -->` are the lines of `paper_lines`, below a list of cells is
     the table of `cell_table`, below `<!-- reports/gallery: works -->` the one of `works_of_gallery`, and below
-    `<!-- reports/papers: disagreements -->` the lines of `disagreement_lines`. Without records nothing changes.
+    `<!-- reports/papers: disagreements -->` the lines of `disagreement_lines`. A time right before
+    `<!-- reports/gallery/PAPER, EXHIBIT, ROW: COLUMN -->` is that of a cell. Without records nothing changes.
     """
     from reports.pages import comparison, overview
     from reports.rates import rate_sections
@@ -201,6 +205,7 @@ def from_records(text: str) -> str:
         for found in [*pattern.finditer(text)]:
             if new := "".join(made(found[name])):
                 text = text.replace(found[0], found[1] + new)
+    text = QUOTED.sub(quoted_cell, text)
     text = DISAGREEMENTS.sub(lambda found: found[1] + "".join(disagreement_lines()), text)
     return WORKS.sub(lambda found: found[1] + works_of_gallery(), text) if WORKS.search(text) else text
 
@@ -274,33 +279,48 @@ def item(text: str) -> str:
     return "- " + "\n  ".join(lines) + "\n"
 
 
+def cells_of(place: str) -> dict[str, dict[str, Any]]:
+    """Return the cells of `PAPER, EXHIBIT, ROW` by their columns' keys; times have their `seconds`."""
+    from reports.papers.cells import exhibit_frame, runs_of
+    from reports.papers.files import load
+    from reports.records.files import load_existing
+
+    name, exhibit_name, row = place.split(", ", 2)
+    paper = load(name)
+    exhibit = paper.chosen(*exhibit_name.split(" "))[0]
+    cells = exhibit_frame(paper, exhibit, runs_of(paper, load_existing(GALLERY / f"{name}.jsonl")))
+    found = cells[cells["row"] == row].set_index("column").to_dict("index")
+    for key, cell in found.items():
+        cell["seconds"] = cell["value"] * (1e-3 if exhibit.column(str(key)).measure == "milliseconds" else 1.0)
+    return {str(key): cell for key, cell in found.items()}
+
+
+def quoted_cell(found: re.Match[str]) -> str:
+    """Return the time of a cell; without a record of ours, the text that was there."""
+    from reports.text.formatting import seconds
+
+    cell = cells_of(found["place"]).get(found["column"])
+    return found[0] if cell is None or cell["source"] == "paper" else f"{seconds(cell['seconds'])}{found['comment']}"
+
+
 def cell_table(rows: str) -> str:
     """Return a table of seconds of one core and of a GPU, from `TITLE: PAPER, EXHIBIT, ROW: CORE, GPU` in each line.
 
     CORE and GPU are keys of columns. A row without records of both, or without a GPU's, is left out. Works that the GPU
     does faster are a sentence below the table.
     """
-    from reports.papers.cells import exhibit_frame, runs_of
-    from reports.papers.files import load
-    from reports.records.files import load_existing
     from reports.text.formatting import number, seconds
     from reports.text.tables import TextTable
 
     lines: list[tuple[float, list[str]]] = []
     for row in rows.splitlines():
         title, place, keys = row.split(": ")
-        name, exhibit_name, row_name = place.split(", ", 2)
-        paper, (core, gpu) = load(name), keys.split(", ")
-        exhibit = paper.chosen(*exhibit_name.split(" "))[0]
-        cells = exhibit_frame(paper, exhibit, runs_of(paper, load_existing(GALLERY / f"{name}.jsonl")))
-        found = cells[cells["row"] == row_name].set_index("column")
-        if {core, gpu} <= {*found.index} and found.loc[gpu, "device_kind"] == "gpu":
-            each = 1e-3 if exhibit.column(core).measure == "milliseconds" else 1.0
-            times = [each * float(found.loc[key, "value"]) for key in (core, gpu)]
-            command = f"`onekernel reproduce {name} --{exhibit_name}`"
-            ratio = times[0] / times[1]
-            line = [title, *map(seconds, times), str(found.loc[gpu, "device"]), number(ratio), command]
-            lines.append((ratio, line))
+        name, exhibit_name, _ = place.split(", ", 2)
+        core, gpu = (cells_of(place).get(key) for key in keys.split(", "))
+        if core and gpu and gpu["device_kind"] == "gpu":
+            times = [float(one["seconds"]) for one in (core, gpu)]
+            command, ratio = f"`onekernel reproduce {name} --{exhibit_name}`", times[0] / times[1]
+            lines.append((ratio, [title, *map(seconds, times), str(gpu["device"]), number(ratio), command]))
     headings = ("work", ">one core", ">GPU", "device", ">GPU ×", "command")
     slower = [line for ratio, line in sorted(lines) if ratio <= 1]
     faster = [f"{line[0]} (×{line[4]})" for ratio, line in lines if ratio > 1]
