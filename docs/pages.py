@@ -240,8 +240,8 @@ def works_of_gallery() -> str:
 
 
 def paper_lines(name: str) -> Iterator[str]:
-    """Yield the items of a list: claims that hold or do not, with the answers; the others by their verdicts."""
-    from reports.pages.paper import caption, conclusion
+    """Yield the items of a list: the machine, claims that hold or do not with answers, the others by their verdicts."""
+    from reports.pages.paper import caption, conclusion, measured_on
     from reports.papers.cells import exhibit_frame, runs_of
     from reports.papers.files import load
     from reports.papers.verdicts import verdict
@@ -252,6 +252,8 @@ def paper_lines(name: str) -> Iterator[str]:
         return
     captions: dict[str, list[str]] = {}
     runs = runs_of(paper, records)
+    if where := measured_on(runs):
+        yield item(f"Measured on {where}.")
     verdicts = [(one, verdict(one, exhibit_frame(paper, one, runs))) for one in paper.exhibits]
     for exhibit, found in sorted(verdicts, key=lambda one: one[1].verdict != SHOWN_VERDICTS[0]):
         name = caption(exhibit)

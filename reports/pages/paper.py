@@ -75,7 +75,7 @@ def write(
             "paper.md.j2",
             paper=paper,
             parts=parts,
-            ours=_ours([*shown.values()]),
+            ours=measured_on([*shown.values()]),
             busy=_busy([*shown.values()]),
             narrow=per_cent(NARROW),
             narrow_ratio=per_cent(NARROW_RATIO),
@@ -219,7 +219,7 @@ def _not_run(paper: Paper, exhibit: Exhibit, cells: pandas.DataFrame, missing: M
 # --- the page ---
 
 
-def _ours(runs: Sequence[PaperRun]) -> str:
+def measured_on(runs: Sequence[PaperRun]) -> str:
     """Return devices, host, date and version of the runs as a line without its full stop; empty without any."""
     if not runs:
         return ""
