@@ -12,9 +12,9 @@ from reports.pages.comparison import best_core_cell, ratio_text, wrapped
 from reports.pages.markdown import fill, remove_files, written_into
 from reports.pages.reference_solvers import solver_table
 from reports.plots import heat_map
-from reports.rates import ALL_CORES, ONE_CORE, RateSection, compared_workload, rate_sections, short_name
+from reports.rates import ALL_CORES, ONE_CORE, RateSection, compared_workload, is_measured, rate_sections, short_name
 from reports.records.environment import host_of
-from reports.records.files import Record, RecordError, group_by
+from reports.records.files import Record, RecordError, group_by, merge
 from reports.text import formatting
 from reports.text.tables import LINE_BREAK, TERMINAL, TextTable
 
@@ -28,11 +28,12 @@ DIGITS = 3
 
 
 def overview_sections(records: Iterable[Record]) -> list[RateSection]:
-    """Return the rates of each workload on each host, in running order.
+    """Return the rates of each workload on each host, in running order, of an interrupted overview those measured.
 
     Raises `UnequalWorkError` for unequal work of a workload, and `RecordError` without records.
     """
-    sections = [one for of in group_by([*records], compared_workload) for one in rate_sections(of)]
+    measured = [one for one in merge(records) if is_measured(one)]
+    sections = [one for of in group_by(measured, compared_workload) for one in rate_sections(of)]
     if not sections:
         raise RecordError("no records for an overview")
     return sections
