@@ -52,7 +52,7 @@ def render(sections: Sequence[RateSection], made_by: str = "") -> str:
         busy=busy_sentence(sections),
         machines=list(dict.fromkeys(machine(section.proof.environment) for section in sections)),
         table=bench_table(sections),
-        solvers=solver_table({one.why: one.records for one in sections}),
+        solvers=solver_table((one.why, one.records) for one in sections),
         made_by=made_by,
     )
 

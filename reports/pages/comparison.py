@@ -238,7 +238,7 @@ def render(sections: Sequence[RateSection], pictures: Sequence[str] = (), made_b
             "table": rate_table(section),
             "picture": picture,
             "best_core": best_core_sentence(section),
-            "solvers": solver_table({"": section.records}),
+            "solvers": solver_table([("", section.records)]),
             "source": str(section.proof.details.get("instance_source") or "").rstrip(". "),
             "why": section.why.rstrip(". "),
             "machine": formatting.machine(section.proof.environment),

@@ -147,7 +147,7 @@ def render(
             "machine": formatting.machine(of_host[0].proof.environment),
             "table": overview_table(of_host),
             "picture": picture,
-            "solvers": solver_table({short_name(one.proof): one.records for one in of_host}),
+            "solvers": solver_table((short_name(one.proof), one.records) for one in of_host),
             "proofs": [f"{one.proof.workload}: {comparison.proof_sentence(one)}" for one in of_host],
         }
         for of_host, picture in zip(hosts(sections), pictures or [""] * len(sections), strict=False)

@@ -62,13 +62,13 @@ SolverRow = tuple[str, Solver, float | None]
 """Name of a work (may be empty), a solver on it, and the optimum if it is known."""
 
 
-def solver_table(works: Mapping[str, Sequence[Record]]) -> TextTable | None:
-    """Return our search and each reference solver that started, for each work by its name; None without any.
+def solver_table(works: Iterable[tuple[str, Sequence[Record]]]) -> TextTable | None:
+    """Return our search and each reference solver that started, for each work with its name; None without any.
 
     The time of our search is that of its proof. Of several seeds, the first with reference solvers counts.
     """
     rows: list[SolverRow] = []
-    for name, records in works.items():
+    for name, records in works:
         record = next((one for one in records if one.verified and _measured(one)), None)
         solvers = map(Solver.of, _measured(record)) if record else ()
         started = [one for one in solvers if one.cost is not None or one.failure.startswith("failed")]
