@@ -32,8 +32,8 @@ def overview_sections(records: Iterable[Record]) -> list[RateSection]:
 
     Raises `UnequalWorkError` for unequal work of a workload, and `RecordError` without records.
     """
-    measured = [one for one in merge(records) if is_measured(one)]
-    sections = [one for of in group_by(measured, compared_workload) for one in rate_sections(of)]
+    measured = group_by(filter(is_measured, merge(records)), compared_workload)
+    sections = [one for of in measured for one in rate_sections(of)]
     if not sections:
         raise RecordError("no records for an overview")
     return sections

@@ -21,8 +21,7 @@ def record_lines(record: Record) -> Iterator[str]:
     if is_measured(record):
         one = rates_of([record]).iloc[0]
         rate, low, high = (number(one[name], 4) for name in ("rate", "low", "high"))
-        repetitions = f"95 % interval {low} to {high}, {one['repetitions']} warm repetitions"
-        yield f"rate: {rate} {record.work_unit}/s, {repetitions}"
+        yield f"rate: {rate} {record.work_unit}/s, 95 % interval {low} to {high}, {one['repetitions']} warm repetitions"
     packages = (record.environment.get("packages") or {}).items()
     yield from wrapped(", ".join([f"machine: {machine(record.environment)}", *(" ".join(one) for one in packages)]))
     table = frame([record], object)
