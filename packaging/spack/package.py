@@ -1,4 +1,4 @@
-"""Spack's recipe. In a repository of packages: `spack dev-build --source-path . py-onekernel@0.1.0` installs it.
+"""Spack's recipe. In a repository of packages: `spack dev-build --source-path . py-onekernel@1.0.0` installs it.
 
 Not tried. Spack has no py-tsplib95 (November 2026): `spack create` makes its recipe from the package index.
 """
@@ -11,7 +11,7 @@ class PyOnekernel(PythonPackage):
     """The same heuristic, the same trajectory, on a GPU, on cores and on a cluster."""
 
     license("MIT")
-    version("0.1.0")
+    version("1.0.0")
 
     variant("mpi", default=True, description="Ranks over the MPI of the site")
     variant("opencl", default=False, description="OpenCL devices")
