@@ -144,9 +144,9 @@ def with_cores(
 def mpi_obstacle() -> str | None:
     """Return the reason against several ranks here, or None."""
     if importlib.util.find_spec("mpi4py") is None:
-        return "mpi4py is missing: pip install -e '.[mpi]'"
+        return "mpi4py is missing: pip install 'onekernel[mpi]'"
     if find_mpirun() is None:
-        return "found no mpirun next to this Python or on PATH: pip install -e '.[mpi]'"
+        return "found no mpirun next to this Python or on PATH: pip install 'onekernel[mpi]'"
     return None
 
 

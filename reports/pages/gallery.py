@@ -83,7 +83,7 @@ def write(folder: Path, out: Path) -> tuple[list[Path], list[str]]:
         Records cannot be compared, or one of them is damaged.
     """
     if pyplot() is None:
-        raise UserError("matplotlib is missing: pip install -e '.[report]'")
+        raise UserError("matplotlib is missing: pip install 'onekernel[report]'")
     written, absent, parts = [], [], []
     for page in read(folder):
         records = load_existing(folder / f"{page.name}.jsonl")

@@ -49,7 +49,7 @@ def frame(records: Iterable[Record], dtype: type | None = None) -> pandas.DataFr
     try:
         import pandas
     except ImportError:
-        raise UserError("tables of records need pandas: pip install pandas") from None
+        raise UserError("tables of records need pandas: pip install 'onekernel[report]'") from None
     rows = []
     seen: Counter[str] = Counter()
     for position, record in enumerate(records):

@@ -78,7 +78,7 @@ def test_tables_for_latex_are_written_on_request(files, reports, monkeypatch):
     assert "runs/s" in text and "\ncuda & " in text
     monkeypatch.setitem(sys.modules, "pandas", None)
     code, _, error = reports(*asked, "--latex")
-    assert (code, error) == (2, "error: tables of records need pandas: pip install pandas\n")
+    assert (code, error) == (2, "error: tables of records need pandas: pip install 'onekernel[report]'\n")
 
 
 def test_the_help_documents_every_column_of_the_csv_file(reports):

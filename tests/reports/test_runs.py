@@ -31,7 +31,7 @@ def test_a_row_is_a_repetition(two_files):
 
 def test_without_pandas_that_is_said(two_files, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(UserError, match="tables of records need pandas: pip install pandas"):
+    with pytest.raises(UserError, match="tables of records need pandas: pip install"):
         load(*two_files).to_pandas()
 
 
