@@ -1,6 +1,7 @@
 """`onekernel verify`: the work of records again, on any device here."""
 
 import json
+import re
 
 import pytest
 
@@ -8,6 +9,7 @@ from core.errors import UserError
 from drivers import verify
 from drivers.ihc import main as ihc
 from drivers.knapsack import main as knapsack
+from drivers.lcs import main as lcs
 
 CLIMBS = ["--instance", "uniform:20:seed=1", "--climbers", "30", "--backend", "cpu", "-q"]
 ITEMS = ["--items", "12", "--capacity", "60", "--backend", "cpu", "-q"]
@@ -27,12 +29,18 @@ def changed(file, row, **values):
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
-def test_work_of_several_records_is_run_once_and_confirmed(recorded, capsys):
+def test_work_of_several_records_is_run_once_and_its_verifiers_are_named(recorded, capsys, monkeypatch):
+    monkeypatch.setattr("drivers.lcs.MOST_VERIFIED_CELLS", 0)
+    assert lcs(["random:9", "--no-trace", "--backend", "cpu", "-q", "--record", str(recorded)]) == 0
     capsys.readouterr()
     assert verify.main([str(recorded), "--backend", "threads"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == ["ihc", "knapsack"]
-    assert all("confirmed" in line for line in lines)
+    said = capsys.readouterr().out
+    named = (
+        "all climbs, confirmed by the scorer",
+        "the result, confirmed by the scorer and by NumPy",
+        "the result, not confirmed",
+    )
+    assert re.findall(r": equal cost, equal hash of (.*?)(?: \(|: )", said) == [*named]
 
 
 @pytest.mark.parametrize("values", [{"hash": "0123456789abcdef"}, {"best_cost": 1}])
