@@ -5,9 +5,9 @@ onekernel verify reports/gallery/oneil2011.jsonl 3       the work of the file's 
 onekernel verify reports/gallery/*2*.jsonl --backend cpu several files, on one core
 
 A record has an instance, parameters, and the hash of a stated amount of work, its proof. For papers the amount is
-small, so two cores verify in minutes what a GPU recorded. A line says that hash and cost are equal, what the hash covers,
-and which verifiers confirm the result here: the workload's scorer, which computes the cost in plain Python, or another.
-Some results have no verifier, such as the length of a subsequence without the subsequence: "not confirmed".
+small, so two cores verify in minutes what a GPU recorded. A line says that cost and hash are equal, what the hash
+covers, and which verifiers confirm the result here: the workload's scorer, which computes the cost in plain Python, or
+another. Some results have no verifier, such as the length of a long subsequence: "not confirmed".
 """
 
 from __future__ import annotations

@@ -37,8 +37,8 @@ def test_several_instances_none_of_which_exists_are_a_line_each_and_one_for_all(
 
 def test_without_the_packages_of_reports_nothing_is_measured(refused, tmp_path, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    wanted = "error: a report needs pandas and jinja2: pip install 'onekernel[report]'\n"
-    assert refused("ihc", "--backends", "cpu", "--ranks", "--out", tmp_path / "new") == wanted
+    error = refused("ihc", "--backends", "cpu", "--ranks", "--out", tmp_path / "new")
+    assert error == "error: a report needs pandas and jinja2: pip install 'onekernel[report]'\n"
 
 
 @pytest.mark.parametrize("arguments", [["-h"], ["qap", "--help"]])

@@ -34,13 +34,12 @@ def test_work_of_several_records_is_run_once_and_its_verifiers_are_named(recorde
     assert lcs(["random:9", "--no-trace", "--backend", "cpu", "-q", "--record", str(recorded)]) == 0
     capsys.readouterr()
     assert verify.main([str(recorded), "--backend", "threads"]) == 0
-    said = capsys.readouterr().out
     named = (
         "all climbs, confirmed by the scorer",
         "the result, confirmed by the scorer and by NumPy",
         "the result, not confirmed",
     )
-    assert re.findall(r": equal cost, equal hash of (.*?)(?: \(|: )", said) == [*named]
+    assert re.findall(r": equal cost, equal hash of (.*?)(?: \(|: )", capsys.readouterr().out) == [*named]
 
 
 @pytest.mark.parametrize("values", [{"hash": "0123456789abcdef"}, {"best_cost": 1}])
