@@ -19,8 +19,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from core.errors import UserError
+from core.instances.errors import InstanceError
 from core.program_parser import invocation
 from drivers.cli.exit_codes import DONE, FAILED, run_driver
+from drivers.cli.messages import print_error
 from drivers.experiments.options import PlanParser
 from drivers.library.minimize import run_workload
 from drivers.library.results import Result
@@ -53,10 +55,9 @@ class Verification(NamedTuple):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Verify the works of files of records; return 0, or 1 if a result differs.
+    """Verify the works of files of records; return 0, 1 if a result differs, or 2 if an instance is not here.
 
-    Raises `UserError` for a file that is no file of records, a row that it does not have, records of other programs,
-    or an instance that is not here.
+    Raises `UserError` for a file that is no file of records, a row that it does not have, or records of other programs.
     """
     options = verify_parser().parse_args(argv)
     paths = options.records
@@ -65,12 +66,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     if row is not None and not 1 <= row <= len(records):
         raise UserError(f"row {row}: {', '.join(paths)} has {len(records)} records")
     records = records if row is None else [records[row - 1]]
-    failed = False
+    failed = missing = False
     for same in group_by(records, lambda one: [one.workload, one.instance_sha256, one.parameters, one.seed]):
-        verification = verify(same, options.backend, options.device, options.data)
+        try:
+            verification = verify(same, options.backend, options.device, options.data)
+        except InstanceError as error:
+            print_error(str(error))
+            missing = True
+            continue
         print(verification, flush=True)
         failed = failed or bool(verification.difference)
-    return FAILED if failed else DONE
+    return FAILED if failed else InstanceError.exit_code if missing else DONE
 
 
 def verify(records: Sequence[Record], backend: str, device: str, data: str | None) -> Verification:
