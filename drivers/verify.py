@@ -86,10 +86,14 @@ def verify(records: Sequence[Record], backend: str, device: str, data: str | Non
     if a verifier rejects the result.
     """
     first, began = records[0], time.perf_counter()
-    asked = {name: value for name, value in first.details.get("options", {}).items() if name in first.parameters}
+    workload = get_workload(first.workload)
+    # A record is data: it names no file to be written.
+    left_out = {one.name for one, about in workload.options.declared() if about.decides in ("nothing", "place")}
+    options = first.details.get("options", {})
+    asked = {name: options[name] for name in options if name in first.parameters and name not in left_out}
     place = {"backend": backend, "device": device, "data": data, "instance": first.instance}
     seed = {"seed": first.seed} if first.seed else {}
-    found = run_workload(get_workload(first.workload), {**asked, **place, **seed, "progress": False})[0]
+    found = run_workload(workload, {**asked, **place, **seed, "progress": False})[0]
     proof = found.words.rpartition(f"hash {found.hash} of ")[2]
     return Verification(records, time.perf_counter() - began, difference_of(records, found), proof)
 

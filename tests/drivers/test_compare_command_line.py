@@ -37,8 +37,7 @@ def test_several_instances_none_of_which_exists_are_a_line_each_and_one_for_all(
 
 def test_without_the_packages_of_reports_nothing_is_measured(refused, tmp_path, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    error = refused("ihc", "--backends", "cpu", "--ranks", "--out", tmp_path / "new")
-    assert error == "error: a report needs pandas and jinja2: pip install 'onekernel[report]'\n"
+    assert "a report needs pandas and jinja2: pip install 'onekernel[report]'" in refused("ihc", "--out", tmp_path)
 
 
 @pytest.mark.parametrize("arguments", [["-h"], ["qap", "--help"]])

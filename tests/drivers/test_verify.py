@@ -53,8 +53,12 @@ def test_a_record_with_another_result_differs(recorded, capsys, values):
 
 def test_a_row_is_verified_on_its_own(recorded, capsys):
     changed(recorded, 0, hash="0123456789abcdef")
-    assert verify.main([str(recorded), "3"]) == 0
-    assert capsys.readouterr().out.startswith("knapsack paper:12:60:seed=0")
-    assert verify.main([str(recorded), "1"]) == 1
+    assert verify.main([str(recorded), "3"]) == 0 and capsys.readouterr().out.startswith("knapsack paper:12:60:")
     with pytest.raises(UserError, match="row 4: .* has 3 records"):
         verify.main([str(recorded), "4"])
+
+
+def test_a_record_names_no_file_to_be_written(recorded, tmp_path):
+    options = {"climbers": 30, "tour": str(tmp_path / "tour")}
+    changed(recorded, 1, parameters=options, details={"options": options})
+    assert verify.main([str(recorded), "2"]) == 0 and not (tmp_path / "tour").exists()
