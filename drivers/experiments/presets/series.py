@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from msgspec import structs
 
-from backends import Usability
+from backends import Usability, backend_class
 from cluster.emulation import obstacle as emulation_obstacle
 from core.errors import UserError
 from drivers.experiments.configurations import Configuration, mpi_obstacle, plan_configurations
@@ -88,7 +88,9 @@ def _configurations(series: Series, machine: MachineResources) -> list[Configura
         raise UserError(f"no device{named} is of the kind {' or '.join(series.kinds)} here")
     found: list[Configuration] = []
     refused: list[UserError] = []
-    for of_backend in group_by([one for one in devices if one.kind == kind], lambda one: one.backend):
+    of_kind = group_by([one for one in devices if one.kind == kind], lambda one: one.backend)
+    # The backend of `--backend auto` is first: a GPU with CUDA has OpenCL too.
+    for of_backend in sorted(of_kind, key=lambda group: backend_class(group[0].backend).automatic_for != kind):
         try:
             found += _on_backend(series, machine, of_backend)
         except UserError as error:
