@@ -1,7 +1,9 @@
 """The tables of Menezes et al. 2019: the figures against the paper's text and against each other."""
 
+import itertools
 from decimal import Decimal
 
+import numpy as np
 import pytest
 
 PAPER = "menezes2019"
@@ -83,3 +85,20 @@ def test_the_part_of_the_serial_update_is_that_of_the_note(published, times):
     note = table(published, "II").note
     for (name, ants), part in (least, parts[least]), (most, parts[most]):
         assert f"{100 * part:.0f} % ({name}, {ants:,} ants)" in note
+
+
+def test_phases_have_the_kernels_of_an_iteration_and_the_papers_words(published, paper):
+    from backends import create
+    from core.ant_colony import AntColony, Settings
+    from core.ranks import OneRank
+
+    distances = np.ones((5, 5), np.uint16) - np.eye(5, dtype=np.uint16)
+    settings = Settings(ants=2, variant="as", candidates=0, local_search="none")
+    launched = set()
+    for strategy in STRATEGIES:
+        search = AntColony(create("python"), OneRank(), distances, settings, strategy=strategy, mapping="published")
+        search.backend.launch = lambda kernel, *_: launched.add(kernel.name)
+        search.colonies[0].iterate()
+    exhibit = table(published, "B")
+    assert sorted(itertools.chain(*exhibit.phases.values())) == sorted(launched)
+    assert all(quote in paper for quote in exhibit.claim.split('"')[1::2])
