@@ -47,12 +47,7 @@ class ProfileError(Exception):
 
 
 def run_profiled(
-    workload: str,
-    argv: Sequence[str] | None,
-    *,
-    backend: str,
-    ranks: int = 1,
-    metrics: Sequence[str] = tuple(METRICS),
+    workload: str, argv: Sequence[str] | None, *, backend: str, ranks: int = 1, metrics: Sequence[str] = tuple(METRICS)
 ) -> dict[str, Any] | None:
     """Run a command line again under Nsight Compute, and print a line for each kernel, or the reason of a failure.
 

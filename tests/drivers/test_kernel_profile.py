@@ -71,7 +71,6 @@ def test_what_no_launch_has_is_not_counted_as_nothing_and_lowers_no_other():
 
 def test_a_part_counts_each_tenth_launch_for_ten():
     kernels = kernels_of(csv_of(*[("tiles_", 0, 32, 1)] * 10, ("clear_", 0, 32, 1)))
-    assert kernels["tiles"]["seconds"] == [pytest.approx(1e-6)] * 3
     assert [kernels[name]["part"] for name in ("tiles", "clear")] == pytest.approx([19 / 20, 1 / 20])
 
 
@@ -150,7 +149,6 @@ SMALL = ["--instance", "uniform:8:seed=1"]
     ("workload", "small", "dropped", "metrics"),
     [
         ("heldkarp", SMALL, ["--verify"], [SECONDS, LOAD, WARP, IPC]),
-        ("knapsack", ["--items", "9", "--capacity", "50"], ["--verify"], [SECONDS, LOAD, WARP, IPC]),
         ("aco", [*SMALL, "--ants", "4", "--iterations", "1"], ["--measure", "0.01"], [SECONDS]),
     ],
 )

@@ -83,10 +83,8 @@ def test_the_part_of_the_serial_update_is_that_of_the_note(published, times):
         (name, ants): 1 - Decimal(times[name, "fine-deposit", ants]) / Decimal(times[name, "fine", ants])
         for name, _, ants in times
     }
-    least, most = min(parts, key=parts.get), max(parts, key=parts.get)
-    note = table(published, "II").note
-    for (name, ants), part in (least, parts[least]), (most, parts[most]):
-        assert f"{100 * part:.0f} % ({name}, {ants:,} ants)" in note
+    for name, ants in (min(parts, key=parts.get), max(parts, key=parts.get)):
+        assert f"{100 * parts[name, ants]:.0f} % ({name}, {ants:,} ants)" in table(published, "II").note
 
 
 def test_phases_have_the_kernels_of_an_iteration_and_the_papers_words(published, paper):
@@ -94,13 +92,13 @@ def test_phases_have_the_kernels_of_an_iteration_and_the_papers_words(published,
     from core.ant_colony import AntColony, Settings
     from core.ranks import OneRank
 
-    distances = np.ones((5, 5), np.uint16) - np.eye(5, dtype=np.uint16)
+    distances, launched = np.ones((5, 5), np.uint16), set()
     settings = Settings(ants=2, variant="as", candidates=0, local_search="none")
-    launched = set()
     for strategy in STRATEGIES:
         search = AntColony(create("python"), OneRank(), distances, settings, strategy=strategy, mapping="published")
         search.backend.launch = lambda kernel, *_: launched.add(kernel.name)
         search.colonies[0].iterate()
     exhibit = table(published, "B")
     assert sorted(itertools.chain(*exhibit.phases.values())) == sorted(launched)
-    assert all(quote in paper for quote in exhibit.claim.split('"')[1::2])
+    quotes = [*exhibit.claim.split('"')[1::2], *(one.quote for one in published.disagreements)]
+    assert all(quote in paper for quote in quotes)
