@@ -64,6 +64,7 @@ class AntOptions(
     smoothing: float | None = None
     colonies: int | None = None
     exchange: int | None = None
+    profile: bool = False
 
     def settled(self) -> AntOptions:
         """Return these options with defaults filled in. Refuse options without effect and invalid stop criteria."""
@@ -103,6 +104,7 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions, "AntColony", "ColonyOutco
     standard = ("--ants", "256", "--iterations", "400")
     best_core = tours.THREE_OPT_TO_COST
     scaled = "ants"
+    profiled = ("seconds",)
 
     def load(self, options: AntOptions, ranks: int) -> Task[AntOptions, TspInstance]:
         settled = options.settled()
