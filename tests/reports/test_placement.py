@@ -65,6 +65,14 @@ def test_options_of_a_column_keep_an_amount_that_scales_change(has):
         assert [has(chosen, parameters={"climbers": n}) for n in (100_000, 200_000)] == found
 
 
+def test_a_run_with_a_setting_that_its_series_does_not_request_belongs_to_another(has):
+    started = {"execution": {"start": "order"}, "details": {"options": {"start": "order"}}}
+    row, made = ExhibitRow(name="kroA100"), {"workload": "ihc", "options": {"instance": "kroA100"}}
+    for options, found in (({}, [True, False]), ({"start": "order"}, [False, True])):
+        chosen = choice(row, {"kinds": ("core",), "options": options}, **made)
+        assert [has(chosen), has(chosen, **started)] == found
+
+
 def test_a_published_column_has_no_runs():
     row, column = ExhibitRow(name="kroA100"), Column("paper", published="k ms")
     exhibit = Exhibit(name="table 1", title="", published=(PublishedColumn("ms", "k"),), rows=(row,), columns=(column,))
