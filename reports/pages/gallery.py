@@ -21,7 +21,7 @@ from reports.pages import paper as pages_paper
 from reports.pages.comparison import days_of, ratio_text
 from reports.pages.markdown import fill, written_into
 from reports.papers.files import load, names
-from reports.plots.style import pyplot
+from reports.plots import style
 from reports.rates import ALL_CORES
 from reports.records.files import Record, load_existing, merge
 from reports.records.programs import is_stale
@@ -82,7 +82,7 @@ def write(folder: Path, out: Path) -> tuple[list[Path], list[str]]:
     UnequalWorkError, RecordError
         Records cannot be compared, or one of them is damaged.
     """
-    if pyplot() is None:
+    if not style.is_installed():
         raise UserError("matplotlib is missing: pip install -e '.[report]'")
     written, absent, parts = [], [], []
     for page in read(folder):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
@@ -20,8 +21,19 @@ WIDTH = 5.4
 TEXT, LABEL, TITLE = 8, 8.5, 9
 """Sizes in points: of ticks, legends and values; of axes and panels; of the picture."""
 DOTS_PER_INCH = 200
-SVG = {"hashsalt": "onekernel", "fonttype": "none"}
+SVG = {"svg.hashsalt": "onekernel", "svg.fonttype": "none"}
 """Settings without random ids, and with text as text, so that equal figures make equal files; see `save`."""
+SETTINGS = SVG | {
+    "font.size": TEXT,
+    "legend.fontsize": TEXT,
+    "legend.frameon": False,
+    "xtick.labelsize": TEXT,
+    "ytick.labelsize": TEXT,
+    "axes.labelsize": LABEL,
+    "axes.titlesize": LABEL,
+    "figure.titlesize": TITLE,
+}
+"""Settings of matplotlib while the picture of a report is drawn. Those of a user's notebook stay as they are."""
 GRID = "#dddddd"
 MOST_TICKS = {"x": 5, "y": 7}
 WIDE = 20.0
@@ -32,23 +44,9 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 """Markers distinguish curves in grey too."""
 
 
-def pyplot() -> ModuleType | None:
-    """Load matplotlib for files that are equal for equal reports; None if it is not installed."""
-    try:
-        import matplotlib
-    except ImportError:
-        return None
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as loaded
-
-    matplotlib.rc("svg", **SVG)
-    matplotlib.rc("font", size=TEXT)
-    matplotlib.rc("legend", fontsize=TEXT, frameon=False)
-    matplotlib.rc("xtick", labelsize=TEXT)
-    matplotlib.rc("ytick", labelsize=TEXT)
-    matplotlib.rc("axes", labelsize=LABEL, titlesize=LABEL)
-    matplotlib.rc("figure", titlesize=TITLE)
-    return loaded
+def is_installed() -> bool:
+    """Return True if matplotlib is installed."""
+    return find_spec("matplotlib") is not None
 
 
 def user_pyplot() -> ModuleType:
@@ -84,14 +82,16 @@ def draw(
     panels
         Rows and columns.
     """
-    library = pyplot()
-    if library is None:
+    if not is_installed():
         return []
-    figure, axes = library.subplots(*panels, figsize=(WIDTH, height), layout="constrained", squeeze=False)
-    paint(figure, axes)
+    import matplotlib
+    from matplotlib.figure import Figure
+
     picture = path.with_name(f"{path.name}.svg")
-    save(figure, picture, transparent=transparent)
-    library.close(figure)
+    with matplotlib.rc_context(SETTINGS):
+        figure = Figure(figsize=(WIDTH, height), layout="constrained")
+        paint(figure, figure.subplots(*panels, squeeze=False))
+        save(figure, picture, transparent=transparent)
     return [picture]
 
 

@@ -2,18 +2,18 @@
 
 import pytest
 
-from reports.plots.style import WIDTH, logarithmic, pyplot, tick_text
+from reports.plots.style import SETTINGS, WIDTH, logarithmic, tick_text
 from tests.reports.pictures import illegible
 
 
 @pytest.fixture
 def panels():
     """The narrowest panels that pictures have."""
-    pytest.importorskip("matplotlib")
-    library = pyplot()
-    figure, axes = library.subplots(1, 2, figsize=(WIDTH, 2.4), layout="constrained")
-    yield axes
-    library.close(figure)
+    matplotlib = pytest.importorskip("matplotlib")
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(SETTINGS):
+        yield Figure(figsize=(WIDTH, 2.4), layout="constrained").subplots(1, 2)
 
 
 @pytest.fixture
