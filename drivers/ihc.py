@@ -1,9 +1,9 @@
 """Iterative hill climbing for the TSP: 2-opt climbs from random tours, on any backend and over any number of ranks.
 
-python -m drivers.ihc                                       a first run of some seconds
-python -m drivers.ihc --instance kroA100 --climbers 100000  the paper's experiment
-mpirun -n 64 python -m drivers.ihc --instance kroA100       the same climbs on 64 ranks
-python -m drivers.ihc --mapping published                   the paper's mapping: one climber per lane
+onekernel ihc                                       a first run of some seconds
+onekernel ihc --instance kroA100 --climbers 100000  the paper's experiment
+mpirun -n 64 onekernel ihc --instance kroA100       the same climbs on 64 ranks
+onekernel ihc --mapping published                   the paper's mapping: one climber per lane
 """
 
 from __future__ import annotations

@@ -107,7 +107,7 @@ def differences(folder: Path) -> list[str]:
         for path in written:
             there = folder / path.name
             if not there.exists():
-                differing.append(f"{there}: missing; `python -m reports gallery` makes it")
+                differing.append(f"{there}: missing; `onekernel report gallery` makes it")
             elif path.suffix != ".svg":
                 differing += difference(there, there.read_text(encoding="utf-8"), path.read_text(encoding="utf-8"))
     return differing
