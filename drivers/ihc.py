@@ -60,10 +60,9 @@ class HillClimbingWorkload(tours.TourWorkload[ClimbOptions, "HillClimbing", "Hil
         options.refuse_without(options.mapping == "published", "--mapping published", "assign")
         if options.scan == "pruned" and options.mapping == "published":
             raise UserError("--scan pruned with --mapping published, which evaluates every move: expected --scan full")
-        if options.seeds and options.start == "oneil2011":
-            raise UserError(
-                "--seeds changes nothing here: the paper's start tours have no seed; expected --start philox"
-            )
+        if (options.seeds or options.seed) and options.start == "oneil2011":
+            found = "--seeds" if options.seeds else "--seed"
+            raise UserError(f"{found} changes nothing here: the paper's start tours have no seed; expected --start philox")
         return Task(options, *tours.available_instance(options))
 
     def make_search(self, place: SearchPlace, problem: TspInstance, options: ClimbOptions) -> HillClimbing:

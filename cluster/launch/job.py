@@ -48,7 +48,7 @@ def main() -> int:
     )
     command = plan_launch(asked, started, resources)
     several = number_of_hosts(asked, resources) > 1
-    for line in [*command.notes, *([transport.describe()] if several and not resources.is_hydra else [])]:
+    for line in [*command.notes, *([transport.describe(resources.is_hydra)] if several else [])]:
         print(f"note: {line}", file=sys.stderr, flush=True)
     if options.dry_run:
         print(shlex.join(command.words))
