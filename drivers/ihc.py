@@ -61,8 +61,8 @@ class HillClimbingWorkload(tours.TourWorkload[ClimbOptions, "HillClimbing", "Hil
         if options.scan == "pruned" and options.mapping == "published":
             raise UserError("--scan pruned with --mapping published, which evaluates every move: expected --scan full")
         if (options.seeds or options.seed) and options.start == "oneil2011":
-            found = "--seeds" if options.seeds else "--seed"
-            raise UserError(f"{found} changes nothing here: the paper's start tours have no seed; expected --start philox")
+            seed = "--seeds" if options.seeds else "--seed"
+            raise UserError(f"{seed} changes nothing here: the paper's start tours have none; expected --start philox")
         return Task(options, *tours.available_instance(options))
 
     def make_search(self, place: SearchPlace, problem: TspInstance, options: ClimbOptions) -> HillClimbing:

@@ -125,5 +125,6 @@ def save_figure(figure: Figure, path: str) -> None:
     """Save a figure in the format of its file's suffix; equal figures make equal files."""
     import matplotlib
 
-    with matplotlib.rc_context(style.SVG):
+    with matplotlib.rc_context():
+        matplotlib.rc("svg", **style.SVG)
         style.save(figure, Path(path))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -21,19 +22,8 @@ WIDTH = 5.4
 TEXT, LABEL, TITLE = 8, 8.5, 9
 """Sizes in points: of ticks, legends and values; of axes and panels; of the picture."""
 DOTS_PER_INCH = 200
-SVG = {"svg.hashsalt": "onekernel", "svg.fonttype": "none"}
+SVG = {"hashsalt": "onekernel", "fonttype": "none"}
 """Settings without random ids, and with text as text, so that equal figures make equal files; see `save`."""
-SETTINGS = SVG | {
-    "font.size": TEXT,
-    "legend.fontsize": TEXT,
-    "legend.frameon": False,
-    "xtick.labelsize": TEXT,
-    "ytick.labelsize": TEXT,
-    "axes.labelsize": LABEL,
-    "axes.titlesize": LABEL,
-    "figure.titlesize": TITLE,
-}
-"""Settings of matplotlib while the picture of a report is drawn. Those of a user's notebook stay as they are."""
 GRID = "#dddddd"
 MOST_TICKS = {"x": 5, "y": 7}
 WIDE = 20.0
@@ -47,6 +37,22 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 def is_installed() -> bool:
     """Return True if matplotlib is installed."""
     return find_spec("matplotlib") is not None
+
+
+@contextmanager
+def report_settings() -> Iterator[None]:
+    """Set matplotlib for files that are equal for equal reports; afterwards it is as before, for the user's figures."""
+    import matplotlib
+
+    with matplotlib.rc_context():
+        matplotlib.rc("svg", **SVG)
+        matplotlib.rc("font", size=TEXT)
+        matplotlib.rc("legend", fontsize=TEXT, frameon=False)
+        matplotlib.rc("xtick", labelsize=TEXT)
+        matplotlib.rc("ytick", labelsize=TEXT)
+        matplotlib.rc("axes", labelsize=LABEL, titlesize=LABEL)
+        matplotlib.rc("figure", titlesize=TITLE)
+        yield
 
 
 def user_pyplot() -> ModuleType:
@@ -84,11 +90,10 @@ def draw(
     """
     if not is_installed():
         return []
-    import matplotlib
     from matplotlib.figure import Figure
 
     picture = path.with_name(f"{path.name}.svg")
-    with matplotlib.rc_context(SETTINGS):
+    with report_settings():
         figure = Figure(figsize=(WIDTH, height), layout="constrained")
         paint(figure, figure.subplots(*panels, squeeze=False))
         save(figure, picture, transparent=transparent)

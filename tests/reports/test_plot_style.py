@@ -2,18 +2,16 @@
 
 import pytest
 
-from reports.plots.style import SETTINGS, WIDTH, logarithmic, tick_text
+from reports.plots.style import WIDTH, logarithmic, report_settings, tick_text
 from tests.reports.pictures import illegible
 
 
 @pytest.fixture
 def panels():
     """The narrowest panels that pictures have."""
-    matplotlib = pytest.importorskip("matplotlib")
-    from matplotlib.figure import Figure
-
-    with matplotlib.rc_context(SETTINGS):
-        yield Figure(figsize=(WIDTH, 2.4), layout="constrained").subplots(1, 2)
+    figure = pytest.importorskip("matplotlib.figure")
+    with report_settings():
+        yield figure.Figure(figsize=(WIDTH, 2.4), layout="constrained").subplots(1, 2)
 
 
 @pytest.fixture
