@@ -1,10 +1,10 @@
 """Ant colony optimisation for the TSP (`menezes2019`), on any backend and over any number of ranks.
 
-python -m drivers.aco                                              a first run of some seconds: Ant System
-python -m drivers.aco --variant mmas --candidates 32 --local-search 2opt-near      good tours
-python -m drivers.aco --instance pcb442 --ants 4096 --seconds 20 --plot history.svg   a time limit and a plot
-python -m drivers.aco --instance pcb442 --strategy fine --mapping published        the paper's GPU mapping
-mpirun -n 4 python -m drivers.aco --instance pcb442                the same ants on 4 ranks
+onekernel aco                                              a first run of some seconds: Ant System
+onekernel aco --variant mmas --candidates 32 --local-search 2opt-near      good tours
+onekernel aco --instance pcb442 --ants 4096 --seconds 20 --plot history.svg   a time limit and a plot
+onekernel aco --instance pcb442 --strategy fine --mapping published        the paper's GPU mapping
+mpirun -n 4 onekernel aco --instance pcb442                the same ants on 4 ranks
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Verify records on this machine: run their work again, and compare hashes and costs.
 
-python -m drivers.verify reports/gallery/oneil2011.jsonl         all works of a file, on the fastest backend here
-python -m drivers.verify reports/gallery/oneil2011.jsonl 3       the work of the file's third record
-python -m drivers.verify reports/gallery/*2*.jsonl --backend cpu several files, on one core
+onekernel verify reports/gallery/oneil2011.jsonl         all works of a file, on the fastest backend here
+onekernel verify reports/gallery/oneil2011.jsonl 3       the work of the file's third record
+onekernel verify reports/gallery/*2*.jsonl --backend cpu several files, on one core
 
 A record has an instance, parameters, and the hash of a stated amount of work, its proof. For papers the amount is
 small, so two cores verify in minutes what a GPU recorded. The workload's scorer scores the result again.

@@ -101,7 +101,7 @@ def write_all(records: Sequence[Record], folder: Path) -> list[Path]:
     for workload in dict.fromkeys(record.workload for record in records):
         chosen = papers_of_workload(workload)
         if not chosen:
-            raise UserError(f"no paper has tables for the workload {workload!r}: use `python -m reports compare`")
+            raise UserError(f"no paper has tables for the workload {workload!r}: use `onekernel report compare`")
         papers |= {paper.name: paper for paper in chosen}
     filled = [one for one in papers.values() if any(has_run(one, exhibit, records) for exhibit in one.exhibits)]
     return [path for one in filled or papers.values() for path in write(one, one.exhibits, records, folder)]

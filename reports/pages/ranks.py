@@ -1,6 +1,6 @@
 """Page of ranks: strong and weak scaling over ranks with a device each, and the time in communication.
 
-The records are those of `python -m drivers.bench --workload ranks`, or of any program that ran the same work, or work
+The records are those of `onekernel bench --workload ranks`, or of any program that ran the same work, or work
 that grows with the ranks, on several numbers of ranks of one host.
 """
 

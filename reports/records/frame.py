@@ -1,6 +1,6 @@
 """Records as a data frame of pandas, or as comma-separated values: a row per repetition.
 
-`COLUMNS` is the table's documentation too: `python -m reports csv --help` prints it.
+`COLUMNS` is the table's documentation too: `onekernel report csv --help` prints it.
 """
 
 from __future__ import annotations

@@ -289,7 +289,7 @@ def test_a_dry_run_prints_commands_that_a_shell_runs_and_leaves_nothing(reproduc
     *_, reason, first, second = capsys.readouterr().out.splitlines()
     cells = "; ".join(f"nowhere, {column}" for column in ("core", "pruned", "gain"))
     assert reason.startswith(f"# cannot run here: table 1: {cells}: nowhere: found no such instance")
-    assert reason.endswith("`python -m core.instances fetch made-up` downloads the paper's instances")
+    assert reason.endswith("`onekernel fetch made-up` downloads the paper's instances")
     for line, backend in ((first, "cpu"), (second, "threads")):
         assert line.startswith(f"{sys.executable} -m drivers.ihc ") and f" --backend {backend} " in line
         assert line.endswith(" --no-progress  # about 3 s")

@@ -358,7 +358,7 @@ def test_a_row_without_an_instance_says_what_sets_it_in_every_column_with_runs(p
 @pytest.mark.parametrize(
     ("workload", "options", "quick", "why"),
     [
-        ("ihc", {"colour": "red"}, {}, "--colour: python -m drivers.ihc has no such option"),
+        ("ihc", {"colour": "red"}, {}, "--colour: onekernel ihc has no such option"),
         ("ihc", {"scan": "slow"}, {}, "--scan: invalid choice: 'slow' (choose from "),
         ("ihc", {"tour": "a"}, {}, "--tour: found among a paper's options, expected one that decides its work"),
         ("ihc", {}, {"seeds": [1, 2]}, "--seeds changes nothing here"),

@@ -108,7 +108,7 @@ def test_the_check_shows_which_lines_of_which_page_differ_and_which_picture_is_m
     assert any(line.startswith("-|") and "| 0.60 |" in line for line in differing)
     assert any(line.startswith("+|") and "| 0.50 |" in line for line in differing)
     assert "-1,2,3" in differing
-    assert f"{gallery / 'ranks.svg'}: missing; `python -m reports gallery` makes it" in differing
+    assert f"{gallery / 'ranks.svg'}: missing; `onekernel report gallery` makes it" in differing
     assert not any("index.md" in line for line in differing)
 
 
