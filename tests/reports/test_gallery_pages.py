@@ -15,6 +15,7 @@ from drivers.experiments.presets.bench import bench_parser
 from drivers.experiments.presets.overview import overview_parser
 from reports.pages import gallery as gallery_pages
 from reports.pages.gallery import differences, read, write
+from reports.pages.ranks import PLAN
 from reports.papers.files import names
 from reports.records.files import append
 from tests.conftest import ROOT
@@ -161,7 +162,7 @@ def test_the_repository_s_gallery_has_all_papers_and_commands_that_the_programs_
     pages = read(ROOT / "reports" / "gallery")
     assert {page.name for page in pages} - {"ranks"} == {*names(), "overview"}
     parsers = {"drivers.bench": bench_parser(), "drivers.overview": overview_parser(None)}
-    for command in (command for page in pages for command in page.commands):
+    for command in [PLAN["command"].format(backend="opencl"), *(one for page in pages for one in page.commands)]:
         python, module, program, *words = shlex.split(command)
         assert (python, module) == ("python", "-m")
         parsers[program].parse_args(words)

@@ -20,22 +20,18 @@ def grown(option, of_two, of_eight):
     return {"grown": {"2": f"{option} {of_two}", "8": f"{option} {of_eight}"}}
 
 
-CAPACITY = grown("--capacity", 1800, 7200)
+CAPACITY, POINTS = grown("--capacity", 1800, 7200), grown("--points", 1000, 4000)
 SMALL = [
-    ("ppp", "--instance 31-37 --walks 1 --iterations 5", grown("--instance", "31-52", "31-104")),
-    ("lcs", "--instance half:800 --no-trace", grown("--instance", "half:1131", "half:2262")),
     ("ihc", "--instance uniform:20:seed=1 --climbers 1000", WEAK),
+    ("qap", "--instance taillard:12:seeds=1,2 --walks 8 --level algorithm --iterations 4", WEAK),
+    ("lcs", "--instance half:800 --no-trace", grown("--instance", "half:1131", "half:2262")),
     ("aco", "--instance uniform:25:seed=1 --ants 16 --iterations 2", WEAK),
     ("knapsack", "--items 30 --capacity 900 --no-trace --verify", CAPACITY),
-    ("qap", "--instance taillard:12:seeds=1,2 --walks 8 --level algorithm --iterations 4", WEAK),
-    ("exact", "--instance uniform:11:seed=1 --bound edges --count", {}),
-    (
-        "weierstrass",
-        "--instance 3 --points 500 --walks 1 --level solution --iterations 2",
-        grown("--points", 1000, 4000),
-    ),
-    ("tsp", "--instance uniform:30:seed=1 --algorithm tabu --neighbourhood exchange2 --walks 1 --iterations 4", {}),
     ("heldkarp", "--instance uniform:12:seed=1", {}),
+    ("ppp", "--instance 31-37 --walks 1 --iterations 5", grown("--instance", "31-52", "31-104")),
+    ("weierstrass", "--instance 3 --points 500 --walks 1 --level solution --iterations 2", POINTS),
+    ("exact", "--instance uniform:11:seed=1 --bound edges --count", {}),
+    ("tsp", "--instance uniform:30:seed=1 --algorithm tabu --neighbourhood exchange2 --walks 1 --iterations 4", {}),
     ("knapsack", "--items 20 --capacity 900", CAPACITY),
     ("lcs", "--instance half:600", grown("--instance", "half:849", "half:1697")),
 ]
@@ -57,6 +53,8 @@ def test_each_rank_has_as_much_work_as_one(rows, tmp_path, shared_data):
     places = [replace(GPU, ranks=count) for count in (1, 2, 4, 8)]
     cases = list(bench.plan_cases(options, places, tmp_path / "r.jsonl", with_c=False))
     of_one = {case.title: case.runs[0].core_s for case in cases if case.runs[0].configuration.ranks == 1}
+    names = {case.title: case.runs[0].task.problem.name for case in cases if case.title in of_one}
+    assert all(title.split(", ")[1] in name for title, name in names.items()), "names of the page"
     growing = [case for case in cases if case.title.endswith(", grows")]
     assert len(growing) == 3 * sum(bool({"weak", "grown"} & row.keys()) for row in rows_of_gpus())
     for case in growing:
