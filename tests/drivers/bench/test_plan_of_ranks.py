@@ -39,7 +39,7 @@ SMALL = [
 
 
 def rows_of_gpus():
-    return [one for row in bench.CASES if row["on"] == "ranks of GPUs" and "title" not in row for one in row["for"]]
+    return [one for row in bench.CASES if row["on"] == "ranks of GPUs" and "workload" not in row for one in row["for"]]
 
 
 def segments():
@@ -67,12 +67,14 @@ def test_each_rank_has_as_much_work_as_one(rows, tmp_path, shared_data):
     "count",
     [pytest.param(2, marks=pytest.mark.slow), pytest.param(8, marks=[pytest.mark.long, pytest.mark.timeout(1800)])],
 )
-def test_the_workloads_of_the_plan_have_equal_results_on_ranks(count, only_cpu, use_rows, tmp_path):
+def test_the_workloads_of_the_plan_have_equal_results_on_ranks(count, only_cpu, use_rows, tmp_path, monkeypatch):
     pytest.importorskip("mpi4py")
     assert [row["workload"] for row in rows_of_gpus()] == [workload for workload, _, _ in SMALL]
     small = {"family": "ranks", "on": "ranks of cores"}
     use_rows(*[{**small, **more, "title": name, "workload": name, "arguments": words} for name, words, more in SMALL])
-    before = segments()
+    before, temporary = segments(), tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
     line = ["--workload", "ranks", "--ranks", str(count), "--oversubscribe", "--busy", "--repeats", "1"]
     assert run_driver(bench.main, [*line, "--out", str(tmp_path)]) == 0
     works = rank_rates(merge(load(tmp_path / "ranks.jsonl")))
@@ -83,4 +85,4 @@ def test_the_workloads_of_the_plan_have_equal_results_on_ranks(count, only_cpu, 
         left &= segments()
         if left:
             time.sleep(1)
-    assert not left
+    assert not left and not list(temporary.iterdir())
