@@ -135,8 +135,7 @@ def _noun(works: Sequence[RankRates]) -> str:
 
 def _name(work: RankRates, works: Sequence[RankRates]) -> str:
     """Return the name of a work, a table's with or without a trace, and its backend if there are several."""
-    trace = work.record.parameters.get("trace")
-    traced = "" if trace is None else ", traced" if trace else ", value"
+    traced = {None: "", True: ", traced", False: ", value"}[work.record.parameters.get("trace")]
     backend = f", {work.record.backend}" if len({one.record.backend for one in works}) > 1 else ""
     return f"{short_name(work.record)}{traced}{backend}"
 

@@ -172,9 +172,8 @@ def plan_growing(
     for place in (one for one in places if one.ranks > 1):
         more = values.get("grown", {}).get(str(place.ranks), "")
         if more or values.get("weak"):
-            grown = {**values, "arguments": f"{values['arguments']} {more}"}
-            works = plan_variants(grown, options, records)
-            yield from ((one if more else scale_work(one, place.ranks)).on(place) for one in works)
+            for one in plan_variants({**values, "arguments": f"{values['arguments']} {more}"}, options, records):
+                yield (one if more else scale_work(one, place.ranks)).on(place)
 
 
 def choose_places(on: str, configurations: Sequence[Configuration]) -> list[Configuration]:

@@ -70,7 +70,6 @@ def test_without_gcc_or_time_a_line_says_why(only_cpu, use_rows, tmp_path, monke
     said = capsys.readouterr().out
     assert "no reference programs in C: they need gcc, which is not here" in said
     assert "3 runs, 0 recorded already" in said and "8.0 s have passed: 2 runs not measured" in said
-    assert len(load(tmp_path / "bench.jsonl")) == 1
 
 
 @pytest.mark.slow  # three programs, six repetitions each

@@ -72,12 +72,11 @@ def test_the_workloads_of_the_plan_have_equal_results_on_ranks(count, only_cpu, 
     assert [row["workload"] for row in rows_of_gpus()] == [workload for workload, _, _ in SMALL]
     small = {"family": "ranks", "on": "ranks of cores"}
     use_rows(*[{**small, **more, "title": name, "workload": name, "arguments": words} for name, words, more in SMALL])
-    before, temporary = segments(), tmp_path / "temporary"
-    temporary.mkdir()
-    monkeypatch.setenv("TMPDIR", str(temporary))
+    before, out = segments(), tmp_path / "out"
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     line = ["--workload", "ranks", "--ranks", str(count), "--oversubscribe", "--busy", "--repeats", "1"]
-    assert run_driver(bench.main, [*line, "--out", str(tmp_path)]) == 0
-    works = rank_rates(merge(load(tmp_path / "ranks.jsonl")))
+    assert run_driver(bench.main, [*line, "--out", str(out)]) == 0
+    works = rank_rates(merge(load(out / "ranks.jsonl")))
     assert [list(work.strong.index) for work in works] == [[1, count]] * len(SMALL)
     assert sum(list(work.weak.index) == [1, count] for work in works) == sum(bool(more) for _, _, more in SMALL)
     left = segments() - before
@@ -85,4 +84,4 @@ def test_the_workloads_of_the_plan_have_equal_results_on_ranks(count, only_cpu, 
         left &= segments()
         if left:
             time.sleep(1)
-    assert not left and not list(temporary.iterdir())
+    assert not left and list(tmp_path.iterdir()) == [out]
