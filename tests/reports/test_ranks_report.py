@@ -26,9 +26,9 @@ def gpus(make_measured):
 def works(gpus):
     """Equal work on 1, 2, 4 and 8 ranks, and work that grows, with other evaluations, on 2, 4 and 8."""
     strong = [gpus(), gpus(0.5, 2, 0.05), gpus(0.4, 4, 0.25, (0.9, 1, 1, 1, 1, 1.1)), gpus(0.25, 8, 0.5)]
-    grown = ((2, 0.52, 1800), (4, 0.3125, 4000), (8, 0.16, 8000))
-    of_count = {k: {"parameters": {"climbers": 2000 * k}, "hash": f"{k:04x}", "proof": 2000 * k} for k, _, _ in grown}
-    return [*strong, *(gpus(one, k, 0.02, evaluations=count, **of_count[k]) for k, one, count in grown)]
+    grown = [{"parameters": {"climbers": 2000 * k}, "hash": f"{k:04x}", "proof": 2000 * k} for k in (2, 4, 8)]
+    weak = [gpus(0.52, 2, evaluations=1800, **grown[0]), gpus(0.3125, 4, evaluations=4000, **grown[1])]
+    return [*strong, *weak, gpus(0.16, 8, evaluations=8000, **grown[2])]
 
 
 @pytest.fixture
@@ -45,8 +45,7 @@ def walk(gpus):
 
 
 def test_equal_and_growing_work_are_in_one_row(works, gpus, is_golden):
-    alone = gpus(9.0, 2, parameters={"climbers": 3000}, evaluations=2000)  # not twice as many climbers
-    (found,) = ranks.rank_rates([*works, alone])
+    (found,) = ranks.rank_rates([*works, gpus(9.0, 2, parameters={"climbers": 3000}, evaluations=2000)])  # 1.5 times
     assert [list(rates.index) for rates in (found.strong, found.weak)] == [[1, 2, 4, 8]] * 2
     assert (found.strong.loc[4, "gain"], found.weak.loc[4, "gain"]) == (pytest.approx(2.5), pytest.approx(3.2))
     assert len(ranks.rank_table([found]).headings) <= 8
