@@ -34,6 +34,10 @@ ALGORITHM_SETTINGS = ("mapping", "evaluation", "bound")
 """Execution settings that change the algorithm of a run, and not its result."""
 GROWING = ("walks", "climbers", "ants")
 """Parameters that grow with the ranks in weak scaling."""
+FOLLOWING = ("points", "tenure", "tenure_span")
+"""Parameters of walks that follow from the size of a problem or a neighbourhood."""
+EQUAL_WORK = 0.01
+"""Largest relative difference between the evaluations of each rank and those of one, if a size grows with the ranks."""
 INTERRUPTED = "the measurement of its rate was interrupted"
 BEST_CORE = "best_core_of"
 """Entry of a record's details: the workload that it is the best one-core algorithm for, and its name."""
@@ -140,6 +144,18 @@ def work_of_a_rank(run: Record) -> dict[str, Any]:
     """Return the parameters with the amount of each rank, which is equal in weak scaling."""
     amounts = {name: run.parameters[name] / run.ranks for name in GROWING if run.parameters.get(name)}
     return {**run.parameters, **amounts}
+
+
+def is_grown(run: Record, one: Record) -> bool:
+    """Return True if each of several ranks has as much work as one rank, by parameters that are equal otherwise.
+
+    These are as many walks, climbers or ants for each on the same instance, or a table or neighbourhood of as many
+    evaluations for each.
+    """
+    if any(run.parameters.get(name) != one.parameters.get(name) for name in GROWING):
+        return run.instance_sha256 == one.instance_sha256 and work_of_a_rank(run) == work_of_a_rank(one)
+    fixed = [{name: value for name, value in of.parameters.items() if name not in FOLLOWING} for of in (run, one)]
+    return fixed[0] == fixed[1] and abs(run.evaluations / (run.ranks * one.evaluations) - 1) < EQUAL_WORK
 
 
 # --- the data frame ---

@@ -158,10 +158,10 @@ def test_records_of_the_repository_s_gallery_name_no_folder_of_a_machine():
 
 
 def test_the_repository_s_gallery_has_all_papers_and_commands_that_the_programs_take():
-    pages = read(ROOT / "reports" / "gallery")
+    pages, ranks = read(ROOT / "reports" / "gallery"), gallery_pages.ranks
     assert {page.name for page in pages} - {"ranks"} == {*names(), "overview"}
     parsers = {"drivers.bench": bench_parser(), "drivers.overview": overview_parser(None)}
-    for command in (command for page in pages for command in page.commands):
+    for command in [ranks.PLAN["command"].format(backend="opencl"), *(one for page in pages for one in page.commands)]:
         python, module, program, *words = shlex.split(command)
         assert (python, module) == ("python", "-m")
         parsers[program].parse_args(words)
