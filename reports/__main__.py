@@ -119,7 +119,7 @@ def _compare(records: Sequence[Record], options: argparse.Namespace) -> Sequence
         asked = {(record.instance_sha256, record.seed, parameters_text(record.parameters)) for record in records}
         if len(asked) > 1 and all(papers_of_workload(record.workload) for record in records):
             raise UnequalWorkError(
-                f"{error}; for records with several sets of parameters use `python -m reports papers`"
+                f"{error}; for records with several sets of parameters use `onekernel report papers`"
             ) from None
         raise
     return comparison.write(sections, options.out, sections[0].proof.workload, with_latex=options.latex)

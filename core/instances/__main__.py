@@ -1,4 +1,4 @@
-"""`python -m core.instances`: fetch instances of a collection or a paper, list local ones, show one."""
+"""`onekernel instances`: fetch instances of a collection or a paper, list local ones, show one."""
 
 import argparse
 import signal

@@ -21,7 +21,7 @@ from reports.pages import paper as pages_paper
 from reports.pages.comparison import days_of, ratio_text
 from reports.pages.markdown import fill, written_into
 from reports.papers.files import load, names
-from reports.plots.style import pyplot
+from reports.plots import style
 from reports.rates import ALL_CORES
 from reports.records.files import Record, load_existing, merge
 from reports.records.programs import is_stale
@@ -82,7 +82,7 @@ def write(folder: Path, out: Path) -> tuple[list[Path], list[str]]:
     UnequalWorkError, RecordError
         Records cannot be compared, or one of them is damaged.
     """
-    if pyplot() is None:
+    if not style.is_installed():
         raise UserError("matplotlib is missing: pip install 'onekernel[report]'")
     written, absent, parts = [], [], []
     for page in read(folder):
@@ -107,7 +107,7 @@ def differences(folder: Path) -> list[str]:
         for path in written:
             there = folder / path.name
             if not there.exists():
-                differing.append(f"{there}: missing; `python -m reports gallery` makes it")
+                differing.append(f"{there}: missing; `onekernel report gallery` makes it")
             elif path.suffix != ".svg":
                 differing += difference(there, there.read_text(encoding="utf-8"), path.read_text(encoding="utf-8"))
     return differing

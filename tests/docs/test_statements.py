@@ -50,8 +50,9 @@ def test_modules_and_files_that_are_named_exist(named, exists):
 
 
 def test_numbers_of_workloads_are_those_of_the_programs():
-    ranked = [row for row in CASES if row["family"] == "ranks" and "workload" not in row]
-    assert [{one["workload"] for one in row["for"]} for row in ranked] == [set(ORDER)] * 2
+    titles = [(row["on"], one["title"]) for row in CASES if row["family"] == "ranks" for one in row["for"]]
+    named = {(on, re.split(r"\W", title)[0]) for on, title in titles}
+    assert named == {(on, name) for on in ("ranks of cores", "ranks of GPUs") for name in ORDER}
     others = ("Makefile", "drivers/overview.py", "drivers/experiments/presets/bench.py")
     paths = [*pages.pages(), *(ROOT / name for name in others)]
     said = {

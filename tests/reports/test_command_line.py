@@ -48,7 +48,7 @@ def test_a_report_is_made_from_the_records_of_several_files(files, reports):
         ("compare unequal", "unequal work cannot be compared: hash is"),
         ("compare a --out {folder}/b", "{folder}/b: cannot write the report: "),
         ("papers exact --out {folder}/b", "{folder}/b: cannot write the report: "),
-        ("papers sat", "no paper has tables for the workload 'sat': use `python -m reports compare`"),
+        ("papers sat", "no paper has tables for the workload 'sat': use `onekernel report compare`"),
         ("papers empty", "no records to fill tables"),
         ("compare wrong", "no records to compare: the NumPy scorer confirmed none of them"),
         ("csv notes", "{folder}/notes:1: expected a run record"),

@@ -235,7 +235,7 @@ def command_words(choice: RunChoice, options: Mapping[str, Any]) -> tuple[str, .
     words: list[str] = []
     for name, value in {**options, **({"instance": choice.instance} if choice.instance else {})}.items():
         if name not in declared:
-            raise UserError(f"--{name.replace('_', '-')}: python -m drivers.{workload.name} has no such option")
+            raise UserError(f"--{name.replace('_', '-')}: onekernel {workload.name} has no such option")
         option = declared[name]
         kind, flag = option.metadata["option"].type, option_flag(option)
         if kind is OUTPUT_FILE or (option.name in OWN_OPTIONS and option.name not in PAPER_OPTIONS):
