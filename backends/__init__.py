@@ -40,7 +40,7 @@ LEAST_STACK = 2**20
 
 
 class Usability(NamedTuple):
-    """One row of ``python -m backends``: a device of a backend, usable or with the reason why not.
+    """One row of ``onekernel devices``: a device of a backend, usable or with the reason why not.
 
     ``kind`` and ``compiler`` are the device's (`backends.device.DeviceInfo`); ``is_reference``, ``same_as`` and
     ``takes_cores`` are the backend's (`backends.device.Device`).

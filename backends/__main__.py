@@ -1,4 +1,4 @@
-"""``python -m backends``: a table of this machine's devices, and the reasons why some cannot be used."""
+"""``onekernel devices``: a table of this machine's devices, and the reasons why some cannot be used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``python -m core.lang show FILE:KERNEL --as DIALECT``: a kernel's text for a device's compiler."""
+"""``onekernel show FILE:KERNEL --as DIALECT``: a kernel's text for a device's compiler."""
 
 from __future__ import annotations
 

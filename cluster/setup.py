@@ -1,4 +1,4 @@
-"""`python -m cluster.setup`: make this environment's `mpirun` start 64 ranks on two cores, fast, root or not.
+"""`onekernel setup`: make this environment's `mpirun` start 64 ranks on two cores, fast, root or not.
 
 Open MPI from the package index reads its defaults from `etc/` of the environment it is installed in.
 """

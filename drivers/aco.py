@@ -1,10 +1,10 @@
 """Ant colony optimisation for the TSP (`menezes2019`), on any backend and over any number of ranks.
 
-python -m drivers.aco                                              a first run of some seconds: Ant System
-python -m drivers.aco --variant mmas --candidates 32 --local-search 2opt-near      good tours
-python -m drivers.aco --instance pcb442 --ants 4096 --seconds 20 --plot history.svg   a time limit and a plot
-python -m drivers.aco --instance pcb442 --strategy fine --mapping published        the paper's GPU mapping
-mpirun -n 4 python -m drivers.aco --instance pcb442                the same ants on 4 ranks
+onekernel aco                                              a first run of some seconds: Ant System
+onekernel aco --variant mmas --candidates 32 --local-search 2opt-near      good tours
+onekernel aco --instance pcb442 --ants 4096 --seconds 20 --plot history.svg   a time limit and a plot
+onekernel aco --instance pcb442 --strategy fine --mapping published        the paper's GPU mapping
+mpirun -n 4 onekernel aco --instance pcb442                the same ants on 4 ranks
 """
 
 from __future__ import annotations
@@ -64,6 +64,7 @@ class AntOptions(
     smoothing: float | None = None
     colonies: int | None = None
     exchange: int | None = None
+    profile: bool = False
 
     def settled(self) -> AntOptions:
         """Return these options with defaults filled in. Refuse options without effect and invalid stop criteria."""
@@ -103,6 +104,7 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions, "AntColony", "ColonyOutco
     standard = ("--ants", "256", "--iterations", "400")
     best_core = tours.THREE_OPT_TO_COST
     scaled = "ants"
+    profiled = ("seconds",)
 
     def load(self, options: AntOptions, ranks: int) -> Task[AntOptions, TspInstance]:
         settled = options.settled()

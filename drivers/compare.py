@@ -1,10 +1,10 @@
 """`make compare`: the same work of any workload on every device of this machine, checked to be equal, and a report.
 
-python -m drivers.compare                                                   hill climbing
-python -m drivers.compare qap --instance tai30a tai60a --ranks 2            two instances, a section for each
-python -m drivers.compare ppp --walks 64 --iterations 500 --seeds 0..9      ten seeds
-python -m drivers.compare ihc --ranks 2 4 --weak                            weak scaling
-python -m drivers.compare ppp --ranks 2 --rank-backend threads --cores 4    ranks with four threads each
+onekernel compare                                                   hill climbing
+onekernel compare qap --instance tai30a tai60a --ranks 2            two instances, a section for each
+onekernel compare ppp --walks 64 --iterations 500 --seeds 0..9      ten seeds
+onekernel compare ihc --ranks 2 4 --weak                            weak scaling
+onekernel compare ppp --ranks 2 --rank-backend threads --cores 4    ranks with four threads each
 """
 
 import sys

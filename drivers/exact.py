@@ -1,11 +1,11 @@
 """Exact search for a shortest tour of up to 30 cities (`xavier2022`), on any backend and over any number of ranks.
 
-python -m drivers.exact                                            a first run of some seconds
-python -m drivers.exact --instance gr17 --verify --count           verified independently, all shortest tours counted
-python -m drivers.exact --instance bays29 --peers                  compared with Concorde, LKH, elkai and OR-tools
-python -m drivers.exact --instance gr21 --bound edges              the thesis's branch and bound
-python -m drivers.exact --instance gr21 --bound edges --mapping published  the same with the thesis's launches
-mpirun -n 4 python -m drivers.exact --instance gr24 --bound edges  the same search on 4 ranks
+onekernel exact                                            a first run of some seconds
+onekernel exact --instance gr17 --verify --count           verified independently, all shortest tours counted
+onekernel exact --instance bays29 --peers                  compared with Concorde, LKH, elkai and OR-tools
+onekernel exact --instance gr21 --bound edges              the thesis's branch and bound
+onekernel exact --instance gr21 --bound edges --mapping published  the same with the thesis's launches
+mpirun -n 4 onekernel exact --instance gr24 --bound edges  the same search on 4 ranks
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """A shortest tour by Held and Karp's dynamic programming (`oconnell2014`), on any backend and over any number of ranks.
 
-python -m drivers.heldkarp                                   a first run of some seconds
-python -m drivers.heldkarp --instance gr24 --verify          verified by branch and bound with 1-trees
-python -m drivers.heldkarp --matrix roads.txt                distances from a file, symmetric or not
-python -m drivers.heldkarp --instance gr17 --mapping published   the paper's mapping: all layers are copied to the host
-python -m drivers.heldkarp --instance a280 --k 10            more cities: the best tour near a start tour
-mpirun -n 2 python -m drivers.heldkarp --instance gr21       the same layers on 2 ranks
+onekernel heldkarp                                   a first run of some seconds
+onekernel heldkarp --instance gr24 --verify          verified by branch and bound with 1-trees
+onekernel heldkarp --matrix roads.txt                distances from a file, symmetric or not
+onekernel heldkarp --instance gr17 --mapping published   the paper's mapping: all layers are copied to the host
+onekernel heldkarp --instance a280 --k 10            more cities: the best tour near a start tour
+mpirun -n 2 onekernel heldkarp --instance gr21       the same layers on 2 ranks
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Iterative hill climbing for the TSP: 2-opt climbs from random tours, on any backend and over any number of ranks.
 
-python -m drivers.ihc                                       a first run of some seconds
-python -m drivers.ihc --instance kroA100 --climbers 100000  the paper's experiment
-mpirun -n 64 python -m drivers.ihc --instance kroA100       the same climbs on 64 ranks
-python -m drivers.ihc --mapping published                   the paper's mapping: one climber per lane
+onekernel ihc                                       a first run of some seconds
+onekernel ihc --instance kroA100 --climbers 100000  the paper's experiment
+mpirun -n 64 onekernel ihc --instance kroA100       the same climbs on 64 ranks
+onekernel ihc --mapping published                   the paper's mapping: one climber per lane
 """
 
 from __future__ import annotations
@@ -60,10 +60,9 @@ class HillClimbingWorkload(tours.TourWorkload[ClimbOptions, "HillClimbing", "Hil
         options.refuse_without(options.mapping == "published", "--mapping published", "assign")
         if options.scan == "pruned" and options.mapping == "published":
             raise UserError("--scan pruned with --mapping published, which evaluates every move: expected --scan full")
-        if options.seeds and options.start == "oneil2011":
-            raise UserError(
-                "--seeds changes nothing here: the paper's start tours have no seed; expected --start philox"
-            )
+        if (options.seeds or options.seed) and options.start == "oneil2011":
+            seed = "--seeds" if options.seeds else "--seed"
+            raise UserError(f"{seed} changes nothing here: the paper's start tours have none; expected --start philox")
         return Task(options, *tours.available_instance(options))
 
     def make_search(self, place: SearchPlace, problem: TspInstance, options: ClimbOptions) -> HillClimbing:

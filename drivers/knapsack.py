@@ -1,13 +1,13 @@
 """The 0-1 knapsack problem by dynamic programming (`oconnell2014`), on any backend and over any number of ranks.
 
-python -m drivers.knapsack                                                   a first run of some seconds
-python -m drivers.knapsack --items 1500 --capacity 100000 --seed 1           the paper's generator
-python -m drivers.knapsack --class strongly-correlated --items 500           one of Pisinger's classes
-python -m drivers.knapsack --instance knapPI_1_50_1000.csv --verify          a file, verified in NumPy
-python -m drivers.knapsack --items 100 --method bb                           the paper's baseline: branch and bound
-python -m drivers.knapsack --items 10000 --class uncorrelated                an expanding core, proved optimal
-python -m drivers.knapsack --items 1500 --capacity 500 --mapping published   the paper's mapping, by diagonals
-mpirun -n 2 python -m drivers.knapsack --items 200 --capacity 100000         the same table on 2 ranks
+onekernel knapsack                                                   a first run of some seconds
+onekernel knapsack --items 1500 --capacity 100000 --seed 1           the paper's generator
+onekernel knapsack --class strongly-correlated --items 500           one of Pisinger's classes
+onekernel knapsack --instance knapPI_1_50_1000.csv --verify          a file, verified in NumPy
+onekernel knapsack --items 100 --method bb                           the paper's baseline: branch and bound
+onekernel knapsack --items 10000 --class uncorrelated                an expanding core, proved optimal
+onekernel knapsack --items 1500 --capacity 500 --mapping published   the paper's mapping, by diagonals
+mpirun -n 2 onekernel knapsack --items 200 --capacity 100000         the same table on 2 ranks
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """A longest common subsequence of two strings (`oconnell2014`), on any backend and over any number of ranks.
 
-python -m drivers.lcs                                       a first run of some seconds
-python -m drivers.lcs A.fasta B.fasta --output common.txt   two FASTA records (or FILE:RECORD) or texts in UTF-8
-python -m drivers.lcs --text HUMAN CHIMPANZEE               two words
-python -m drivers.lcs random:1000000 --no-trace --peers     the length alone, compared with rapidfuzz
-python -m drivers.lcs half:3000 --mapping published         the paper's mapping: every cell is copied to the host
-mpirun -n 4 python -m drivers.lcs random:100000             the same table on 4 ranks
+onekernel lcs                                       a first run of some seconds
+onekernel lcs A.fasta B.fasta --output common.txt   two FASTA records (or FILE:RECORD) or texts in UTF-8
+onekernel lcs --text HUMAN CHIMPANZEE               two words
+onekernel lcs random:1000000 --no-trace --peers     the length alone, compared with rapidfuzz
+onekernel lcs half:3000 --mapping published         the paper's mapping: every cell is copied to the host
+mpirun -n 4 onekernel lcs random:100000             the same table on 4 ranks
 """
 
 from __future__ import annotations

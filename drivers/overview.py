@@ -1,8 +1,8 @@
 """`make overview`: every workload on every device of this machine: a table and a heat map.
 
-python -m drivers.overview                                        ten workloads, a minute each on two cores
-python -m drivers.overview --workloads qap lcs --ranks 2          qap and lcs, on two ranks too
-python -m drivers.overview --seconds-each 60 --out elsewhere      longer measurements; report in elsewhere/overview.md
+onekernel overview                                        ten workloads, a minute each on two cores
+onekernel overview --workloads qap lcs --ranks 2          qap and lcs, on two ranks too
+onekernel overview --seconds-each 60 --out elsewhere      longer measurements; report in elsewhere/overview.md
 
 All devices do the same work of about a second on one core, which equal hashes prove; then the rate of each is measured,
 one core before and after the others. The best one-core algorithm of each problem and the installed reference solvers

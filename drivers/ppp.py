@@ -1,8 +1,8 @@
 """Local search for the permuted perceptron problem, on any backend and over any number of ranks.
 
-python -m drivers.ppp                                            tabu search on 73-73, some seconds
-python -m drivers.ppp --instance 73-73:seed=5 --target 0         a stop at the cost of the secret
-mpirun -n 64 python -m drivers.ppp                               the first command's work on 64 ranks
+onekernel ppp                                            tabu search on 73-73, some seconds
+onekernel ppp --instance 73-73:seed=5 --target 0         a stop at the cost of the secret
+mpirun -n 64 onekernel ppp                               the first command's work on 64 ranks
 """
 
 from __future__ import annotations

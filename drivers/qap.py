@@ -1,8 +1,8 @@
 """Local search for the quadratic assignment problem, on any backend and over any number of ranks.
 
-python -m drivers.qap                                         tabu search on tai30a, some seconds
-python -m drivers.qap --instance nug30 --data FOLDER          an instance file from QAPLIB
-mpirun -n 4 python -m drivers.qap --walks 64 --exchange 1000  walks that continue from the best one
+onekernel qap                                         tabu search on tai30a, some seconds
+onekernel qap --instance nug30 --data FOLDER          an instance file from QAPLIB
+mpirun -n 4 onekernel qap --walks 64 --exchange 1000  walks that continue from the best one
 """
 
 from __future__ import annotations

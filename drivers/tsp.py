@@ -1,11 +1,11 @@
 """Iterated 3-opt and local search for the travelling salesman problem, on any backend and over any number of ranks.
 
-python -m drivers.tsp                                                         iterated 3-opt, some seconds
-python -m drivers.tsp --instance pr1002 --seconds 1                           a thousand cities on one core
-python -m drivers.tsp --instance uniform:100000:seed=1 --walks 8 --seconds 60 eight walks share the cores
-python -m drivers.tsp --instance uniform:100000:seed=1 --algorithm windows --seconds 60 one tour by all cores
-python -m drivers.tsp --instance a280 --tour best.tour --svg best.svg         save and draw the best tour
-python -m drivers.tsp --algorithm tabu --neighbourhood exchange2 --walks 64   tabu search by swaps, as in the paper
+onekernel tsp                                                         iterated 3-opt, some seconds
+onekernel tsp --instance pr1002 --seconds 1                           a thousand cities on one core
+onekernel tsp --instance uniform:100000:seed=1 --walks 8 --seconds 60 eight walks share the cores
+onekernel tsp --instance uniform:100000:seed=1 --algorithm windows --seconds 60 one tour by all cores
+onekernel tsp --instance a280 --tour best.tour --svg best.svg         save and draw the best tour
+onekernel tsp --algorithm tabu --neighbourhood exchange2 --walks 64   tabu search by swaps, as in the paper
 """
 
 from __future__ import annotations

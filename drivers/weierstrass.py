@@ -1,8 +1,8 @@
 """Local search for the Weierstrass function's minimum, on any backend and over any number of ranks.
 
-python -m drivers.weierstrass                                          ten coordinates, some seconds
-python -m drivers.weierstrass --instance 100 --points 10000 --dtype float64    100 coordinates in double precision
-python -m drivers.weierstrass --instance 100 --neighbourhood axes      points that differ in one coordinate
+onekernel weierstrass                                          ten coordinates, some seconds
+onekernel weierstrass --instance 100 --points 10000 --dtype float64    100 coordinates in double precision
+onekernel weierstrass --instance 100 --neighbourhood axes      points that differ in one coordinate
 
 The paper's neighbourhood, crowns, evaluates every neighbour in full: it is a benchmark of arithmetic throughput. Points
 on the axes cost 1/n of that and find lower values in the same time.

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 BUSY_CORES = 0.3
 """Mean number of cores of other programs above which a host is busy."""
+ACCOUNTED = 0.05
+"""Part of a run's own cores by which the system's processor times are off: joblib on an idle host of 16 had 0.03."""
 MOST_DRIFT = 0.05
 """Largest difference between the rates of a baseline before and after the others."""
 ONE_CORE, ALL_CORES = "one core", "all cores"
@@ -32,6 +34,10 @@ ALGORITHM_SETTINGS = ("mapping", "evaluation", "bound")
 """Execution settings that change the algorithm of a run, and not its result."""
 GROWING = ("walks", "climbers", "ants")
 """Parameters that grow with the ranks in weak scaling."""
+FOLLOWING = ("points", "tenure", "tenure_span")
+"""Parameters of walks that follow from the size of a problem or a neighbourhood."""
+EQUAL_WORK = 0.01
+"""Largest relative difference between the evaluations of each rank and those of one, if a size grows with the ranks."""
 INTERRUPTED = "the measurement of its rate was interrupted"
 BEST_CORE = "best_core_of"
 """Entry of a record's details: the workload that it is the best one-core algorithm for, and its name."""
@@ -140,6 +146,18 @@ def work_of_a_rank(run: Record) -> dict[str, Any]:
     return {**run.parameters, **amounts}
 
 
+def is_grown(run: Record, one: Record) -> bool:
+    """Return True if each of several ranks has as much work as one rank, by parameters that are equal otherwise.
+
+    These are as many walks, climbers or ants for each on the same instance, or a table or neighbourhood of as many
+    evaluations for each.
+    """
+    if any(run.parameters.get(name) != one.parameters.get(name) for name in GROWING):
+        return run.instance_sha256 == one.instance_sha256 and work_of_a_rank(run) == work_of_a_rank(one)
+    fixed = [{name: value for name, value in of.parameters.items() if name not in FOLLOWING} for of in (run, one)]
+    return fixed[0] == fixed[1] and abs(run.evaluations / (run.ranks * one.evaluations) - 1) < EQUAL_WORK
+
+
 # --- the data frame ---
 
 
@@ -207,9 +225,16 @@ def _rate_row(rows: pandas.DataFrame) -> dict[str, Any]:
         "first_call_s": (first["compile_s"] + first["start_s"].astype(float).fillna(0)).min() if len(first) else None,
         "joules": sum(warm[f"{one}_j"].sum() for one in sources) / warm["work"].sum() if sources else math.nan,
         "energy_of": " ".join(sources),
-        "others_cores": warm["others_cores"].astype(float).mean(),
+        "others_cores": _others_cores(warm),
         "communication": warm["communication_share"].astype(float).median(),
     }
+
+
+def _others_cores(warm: pandas.DataFrame) -> float:
+    """Return the mean number of cores of other programs, 0 if the run's own processor times explain it."""
+    others = warm["others_cores"].astype(float).mean()
+    own = (warm["ranks"] * warm["cores_per_rank"].fillna(1)).max()
+    return 0.0 if others < ACCOUNTED * own else float(others)
 
 
 def _energy_sources(warm: pandas.DataFrame) -> list[str]:

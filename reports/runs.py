@@ -20,7 +20,7 @@ class Runs(list[Record]):
     """Records of runs, see `reports.records.schema.Record`."""
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A `pandas.DataFrame` with a row for each repetition; ``python -m reports csv --help`` explains its columns.
+        """A `pandas.DataFrame` with a row for each repetition; ``onekernel report csv --help`` explains its columns.
 
         Raises
         ------

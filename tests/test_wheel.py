@@ -72,16 +72,15 @@ def installed(wheel, tmp_path, environment):
 def test_an_installed_wheel_works_in_any_folder(installed, tmp_path):
     paths = installed("python", "-c", "import onekernel, core; print(onekernel.__file__, core.__file__)").stdout.split()
     assert [os.path.commonpath([path, tmp_path / "site"]) for path in paths] == [str(tmp_path / "site")] * 2
-    version = importlib.metadata.version("onekernel")
-    assert installed("onekernel", "--version").stdout == f"onekernel {version}\n"
     assert "cpu" in installed("onekernel", "devices").stdout
     for message, line in (
+        (f"onekernel {importlib.metadata.version('onekernel')}\n", "onekernel --version"),
         ("confirmed by the scorer", "onekernel ihc --climbers 10"),
         ("lcs", "onekernel overview --busy --seconds-each 0 --workloads lcs --backends cpu --ranks"),
         ("oneil2011", "onekernel reproduce --list"),
         ("all right", "python lightest.py --check --n 8"),
         ("confirmed by the scorer", "python lightest.py --backend joblib --record runs.jsonl"),
-        ("ranks", "python lightest.py compare --backends cpu threads --repeats 1 --ranks 2"),
+        ("made by: python lightest.py compare", "python lightest.py compare --backends cpu --repeats 1 --ranks 2"),
         ("lightest", "onekernel report csv runs.jsonl"),
     ):
         done = installed(*line.split())

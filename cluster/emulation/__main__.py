@@ -34,6 +34,8 @@ def main() -> int:
     own = parser.parse_args()
     if not 1 <= own.on <= own.hosts <= 64:
         parser.error(f"expected 1 to 64 hosts, and one of them for --on, found {own.hosts} and {own.on}")
+    if missing := [str(folder) for folder in own.share if not folder.is_dir()]:
+        parser.error(f"--share: expected folders, found no {', '.join(missing)}")
     why_not = obstacle()
     if why_not is not None:
         print(f"error: {why_not}", file=sys.stderr)

@@ -1,9 +1,9 @@
 """Start a program over ranks: the right `mpirun`, or `srun`, with slots, binding and environment.
 
-python -m cluster launch -n 64 ppp --walks 64                        64 ranks on this machine
-python -m cluster launch --hosts FILE ppp --instance 1301-1317       a rank for every slot, or for every GPU
-python -m cluster launch --per-host 1 --hosts FILE ppp --backend threads --cores 16
-python -m cluster launch -n 64 --hosts FILE --dry-run ppp            only print the command
+onekernel cluster launch -n 64 ppp --walks 64                        64 ranks on this machine
+onekernel cluster launch --hosts FILE ppp --instance 1301-1317       a rank for every slot, or for every GPU
+onekernel cluster launch --per-host 1 --hosts FILE ppp --backend threads --cores 16
+onekernel cluster launch -n 64 --hosts FILE --dry-run ppp            only print the command
 
 Inside a Slurm allocation its hosts are taken. SIGTERM reaches the ranks of all hosts, so that a run with --checkpoint
 writes its checkpoint before it ends; the exit code is the program's.
@@ -48,7 +48,7 @@ def main() -> int:
     )
     command = plan_launch(asked, started, resources)
     several = number_of_hosts(asked, resources) > 1
-    for line in [*command.notes, *([transport.describe()] if several and not resources.is_hydra else [])]:
+    for line in [*command.notes, *([transport.describe(resources.is_hydra)] if several else [])]:
         print(f"note: {line}", file=sys.stderr, flush=True)
     if options.dry_run:
         print(shlex.join(command.words))

@@ -20,7 +20,7 @@ def add_placement_options(parser: argparse.ArgumentParser) -> None:
     ranks = "number of ranks (default: one for each GPU, else one for each slot or core)"
     parser.add_argument("-n", "--ranks", type=positive, metavar="N", help=ranks)
     parser.add_argument("--per-host", type=positive, metavar="N", help="ranks on each host")
-    further = "further options of mpirun (or srun), in one word: --mpi-options='--mca btl tcp,self'"
+    further = "further options of mpirun (or Hydra, srun), in one word: --mpi-options='--mca btl tcp,self'"
     parser.add_argument("--mpi-options", type=shell_words, default=(), metavar="WORDS", help=further)
 
 

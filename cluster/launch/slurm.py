@@ -1,7 +1,7 @@
 """Write a batch script for Slurm that starts a program over ranks, and resumes it after its time limit.
 
-python -m cluster slurm -n 64 --time 01:00:00 ppp --instance 1301-1317 > job.sh
-python -m cluster slurm --nodes 2 --gpus-per-node 4 ppp --instance 1301-1317 --seconds 36000 > job.sh
+onekernel cluster slurm -n 64 --time 01:00:00 ppp --instance 1301-1317 > job.sh
+onekernel cluster slurm --nodes 2 --gpus-per-node 4 ppp --instance 1301-1317 --seconds 36000 > job.sh
 sbatch job.sh
 
 Two minutes before its time limit the job gets a signal: its ranks write a checkpoint of the search. If that is newer
@@ -18,6 +18,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 
 from cluster.command_line import RankParser, run
+from cluster.launch.commands import python_command
 from cluster.launch.options import add_placement_options, add_program_argument, positive, program_words
 from cluster.launch.plan import cores_per_rank
 from core.errors import UserError
@@ -69,7 +70,7 @@ def main() -> int:
         state = ("--seed", '"$SLURM_ARRAY_TASK_ID"', *state)
     if file and 0 < minutes_of(options.time or "0") < LEAST_MINUTES:
         raise UserError(f"--time {options.time}: expected {LEAST_MINUTES} minutes for a checkpoint, or --no-checkpoint")
-    command = [sys.executable, "-m", "cluster", "launch", *launch_words(options), *options.program]
+    command = [*python_command(["-m", "cluster", "launch"]), *launch_words(options), *options.program]
     asked = sbatch_options(options, name, file)
     print(batch_script(asked, setup_lines(options), job, command, file, state), end="")
     return 0
@@ -111,7 +112,7 @@ def checked(pattern: re.Pattern[str], expected: str) -> Callable[[str], str]:
 duration = checked(TIME, "a time such as 01:00:00 or 2-12:00:00")
 tasks = checked(TASKS, "numbers of tasks such as 0-9, 1,3 or 0-99%10")
 directive = checked(DIRECTIVE, "an option of sbatch such as mail-type=END")
-line = checked(VALUE, "one word of letters, digits and _.,:@+=/-")
+line = checked(VALUE, "a letter, a digit or _, and then letters, digits and _.,:@+=/&|-")
 
 
 def minutes_of(time: str) -> int:
@@ -178,7 +179,7 @@ def setup_lines(options: argparse.Namespace) -> list[str]:
 
 
 def launch_words(options: argparse.Namespace) -> list[str]:
-    """Return the options of `python -m cluster launch`, which finds the hosts inside the allocation."""
+    """Return the options of `onekernel cluster launch`, which finds the hosts inside the allocation."""
     words = []
     if options.ranks:
         words += ["-n", str(options.ranks)]

@@ -33,8 +33,10 @@ def choose() -> None:
         os.environ.setdefault(name, value)
 
 
-def describe() -> str:
-    """Return a sentence about the transport between hosts, for the log of a job."""
+def describe(is_hydra: bool) -> str:
+    """Return a sentence about the transport between hosts, for the log of a job; MPICH and Intel MPI choose it."""
+    if is_hydra:
+        return "MPI chooses the transport; I_MPI_DEBUG=2 (Intel MPI) or MPIR_CVAR_DEBUG_SUMMARY=1 (MPICH) prints it"
     adapter = find_adapter()
     if adapter:
         return f"found the network adapter {adapter}: MPI chooses the transport between hosts"

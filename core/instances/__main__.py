@@ -1,4 +1,4 @@
-"""`python -m core.instances`: fetch instances of a collection or a paper, list local ones, show one."""
+"""`onekernel instances`: fetch instances of a collection or a paper, list local ones, show one."""
 
 import argparse
 import signal
@@ -99,7 +99,7 @@ def _list_paper(options: argparse.Namespace) -> None:
         where = f"no: {instance.source}" if instance in missing else instance.file(options.data) or instance.source
         print(f"{instance.name:<12}{instance.collection:<12}{where}")
     if missing:
-        print(f"missing: {len(missing)} (`python -m core.instances fetch {options.paper}` gets what its sites send)")
+        print(f"missing: {len(missing)} (`onekernel fetch {options.paper}` gets what its sites send)")
 
 
 def _show(options: argparse.Namespace) -> None:

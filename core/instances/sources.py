@@ -39,10 +39,10 @@ def default_instance(data: str | os.PathLike | None = None) -> tuple[str, str]:
     path = find(DEFAULT, data)
     if path is not None:
         return DEFAULT, f"{DEFAULT} of TSPLIB, the papers' first instance, found in {path.parent}."
-    advice = f"{DEFAULT} is not at hand (`python -m core.instances fetch tsplib {DEFAULT}` gets it)"
+    advice = f"{DEFAULT} is not at hand (`onekernel fetch tsplib {DEFAULT}` gets it)"
     path = find(DEFAULT_ARCHIVED, data)
     if path is None:
-        other = f"{DEFAULT_ARCHIVED} neither (`python -m core.instances fetch archive`)"
+        other = f"{DEFAULT_ARCHIVED} neither (`onekernel fetch archive`)"
         return DEFAULT_GENERATED, f"A generated instance, not a real one, since {advice} and {other}."
     return DEFAULT_ARCHIVED, f"{DEFAULT_ARCHIVED} of TSPLIB, found in {path.parent}, since {advice}."
 
@@ -65,7 +65,7 @@ def _missing(name: str, data: str | os.PathLike | None) -> InstanceError:
     advice = f" (did you mean {lower[alike[0]]}?)" if alike else ""
     if name in published:
         either = ", or `fetch archive`," if name in optima.ARCHIVED else ""
-        advice = f" (`python -m core.instances fetch {published[name]} {name}`{either} gets it)"
+        advice = f" (`onekernel fetch {published[name]} {name}`{either} gets it)"
     fault = f"no such instance in {folders.describe_search_path(data)}{advice}"
     return InstanceError(name, None, fault, READER.expected)
 
@@ -84,7 +84,7 @@ READER = InstanceReader(
     generate=_generate,
     missing=_missing,
 )
-"""Files such as kroA100, which `python -m core.instances fetch` puts into the cache; "uniform:100:seed=1".
+"""Files such as kroA100, which `onekernel fetch` puts into the cache; "uniform:100:seed=1".
 
 Keywords ``drop`` and ``symmetric`` are those of `core.instances.tsplib.parse`.
 """

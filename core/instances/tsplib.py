@@ -98,7 +98,7 @@ def _check_type(layout: TsplibLayout, symmetric: bool) -> str:
     # si175 and its kin say "TSP (M.~Hofmeister)"
     kind = re.split(r"[\s(]", value, maxsplit=1)[0]
     if symmetric and re.fullmatch(r"A(TSP|\w*VRP)\w*", kind):
-        expected = "TSP or CVRP: distances equal both ways (python -m drivers.heldkarp takes others)"
+        expected = "TSP or CVRP: distances equal both ways (onekernel heldkarp takes others)"
         raise layout.error(line, f"TYPE {kind} (asymmetric)", expected)
     if not re.fullmatch(r"A?TSP(TW)?|\w*VRP\w*", kind):
         raise layout.error(line, f"TYPE {quoted(value)}", choices)

@@ -61,7 +61,7 @@ def _missing(spec: str, data: str | os.PathLike | None) -> InstanceError:
     names = {row.name for row in published().values()}
     advice = did_you_mean(spec.lower(), names)
     if spec in names:
-        advice = f" (`python -m core.instances fetch qaplib {spec}` gets it)"
+        advice = f" (`onekernel fetch qaplib {spec}` gets it)"
     fault = f"no such instance in {folders.describe_search_path(data)}{advice}"
     return READER.path_error(spec) or InstanceError(spec, None, fault, READER.expected)
 

@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
-from core.errors import UserError
-
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
 
@@ -59,15 +57,12 @@ def progress_bar(
 ) -> AbstractContextManager[ShowProgress | None]:
     """Return a progress bar if wanted, else a context manager of None.
 
-    Raises `UserError` if it is wanted but rich is missing.
-
     Parameters
     ----------
     description
         Text before the bar.
     wanted
-        `--progress` or `--no-progress`. None: only in a notebook, or if standard error is a terminal and rich is
-        installed.
+        `--progress` or `--no-progress`. None: only in a notebook, or if standard error is a terminal.
     rank
         Only rank 0 shows a bar.
     """
@@ -77,14 +72,10 @@ def progress_bar(
         return notebook_bar(description)
     if wanted is None and not sys.stderr.isatty():
         return nullcontext()
-    try:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-        from rich.progress import Progress as RichProgress
-    except ImportError:
-        if wanted:
-            raise UserError("--progress needs rich: pip install -e '.[report]'") from None
-        return nullcontext()
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as RichProgress
+
     shown = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     columns = (*shown, TextColumn("{task.fields[note]}", markup=False))
     console = Console(stderr=True, force_terminal=True if wanted else None)

@@ -108,7 +108,7 @@ def plan_configurations(
     usable = [Configuration.of(one) for one in chosen if one.usable]
     configurations = sorted(usable, key=lambda one: not one.is_core)
     if not configurations:
-        raise UserError("no backend is usable here: `python -m backends` lists the reasons")
+        raise UserError("no backend is usable here: `onekernel devices` lists the reasons")
     of_a_rank = configurations[0] if configurations[0].is_core else None
     if rank_backend is not None:
         of_a_rank = Configuration.of(next(one for one in devices if one.backend == rank_backend and one.usable))
@@ -144,9 +144,9 @@ def with_cores(
 def mpi_obstacle() -> str | None:
     """Return the reason against several ranks here, or None."""
     if importlib.util.find_spec("mpi4py") is None:
-        return "mpi4py is missing: pip install -e '.[mpi]'"
+        return "mpi4py is missing: pip install 'onekernel[mpi]'"
     if find_mpirun() is None:
-        return "found no mpirun next to this Python or on PATH: pip install -e '.[mpi]'"
+        return "found no mpirun next to this Python or on PATH: pip install 'onekernel[mpi]'"
     return None
 
 

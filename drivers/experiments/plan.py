@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import shlex
 import shutil
 from collections.abc import Callable, Sequence
@@ -160,8 +161,11 @@ def prepare_folder(records: Path, remove_report: Callable[[], None], *, rerun: b
     Raises
     ------
     UserError
-        The folder cannot be written, or the records are damaged.
+        A package of reports is missing, the folder cannot be written, or the records are damaged.
     """
+    missing = [name for name in ("pandas", "jinja2") if importlib.util.find_spec(name) is None]
+    if missing:
+        raise UserError(f"a report needs {' and '.join(missing)}: pip install 'onekernel[report]'")
     try:
         records.parent.mkdir(parents=True, exist_ok=True)
         if rerun:

@@ -110,7 +110,7 @@ def compare(
     out
         Folder of records and reports.
     **options
-        Further options of ``python -m drivers.compare``: ``measure=10``, ``seeds="0..9"``, ``iterations=1000``, ...
+        Further options of ``onekernel compare``: ``measure=10``, ``seeds="0..9"``, ``iterations=1000``, ...
 
     Raises
     ------

@@ -140,7 +140,7 @@ def check_plot(name: str, value: object) -> OutputFile:
 
 def missing_plot_package() -> str:
     """Return the name of a missing matplotlib; empty if it is installed."""
-    return "" if importlib.util.find_spec("matplotlib") else "needs matplotlib: pip install -e '.[report]'"
+    return "" if importlib.util.find_spec("matplotlib") else "needs matplotlib: pip install 'onekernel[report]'"
 
 
 def parse_memory_size(text: str) -> int:

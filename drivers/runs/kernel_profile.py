@@ -1,8 +1,8 @@
 """`--profile`: counters of Nsight Compute for a program's kernels, as in the paper (section V.C).
 
-The driver's command line runs again under `ncu` on CUDA. The three metrics are those that replace nvprof's
-gld_efficiency, warp_execution_efficiency and ipc, of a multiprocessor. `run_profiled` returns a part of the details of
-a run's records.
+The driver's command line runs again under `ncu` on CUDA, which also profiles each kernel of a CUDA graph. Three metrics
+are those that replace nvprof's gld_efficiency, warp_execution_efficiency and ipc, of a multiprocessor; the fourth is a
+launch's duration. `run_profiled` returns a part of the details of a run's records.
 """
 
 from __future__ import annotations
@@ -22,30 +22,33 @@ from typing import Any
 
 TOOL = "ncu"
 METRICS = {
+    "seconds": ("gpu__time_duration.sum", 1e9),
     "load_efficiency": ("smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", 100.0),
     "warp_efficiency": ("smsp__thread_inst_executed_per_inst_executed.ratio", 32.0),
     "ipc": ("sm__inst_executed.avg.per_cycle_active", 1.0),
 }
-"""Name, Nsight Compute's name, and the value that is 1 here: parts of all bytes or lanes, instructions per clock."""
+"""Name, Nsight Compute's name, and the value that is 1 here: 10^9 ns, parts of all bytes or lanes, 1 per clock."""
 MAY_BE_MISSING = "load_efficiency"
 """A kernel without global loads has none, which Nsight Compute prints as 0."""
 
-SAMPLED = ".*0|[1-9]"
-"""Profiled launches of a kernel, as a regular expression of their numbers: the first nine and every tenth."""
+FIRST, STEP, SAMPLED = 9, 10, ".*0|[1-9]"
+"""Profiled launches of a kernel: the first nine and every tenth, also as a regular expression of their numbers."""
 MOST_LAUNCHES = 2000
 SELF_TEST = "known_answer"
 """Kernel of `backends.self_test`, no part of any algorithm."""
 
 DROPPED_FLAGS = ("--profile", "--peers", "--verify")
-DROPPED_OPTIONS = ("--record", "--output", "--tour", "--svg", "--backend", "--repeats")
-"""Options for further outputs, or for another device."""
+DROPPED_OPTIONS = ("--record", "--output", "--tour", "--svg", "--backend", "--repeats", "--measure")
+"""Options for further outputs, another device, or more repetitions."""
 
 
 class ProfileError(Exception):
     """The reason for a missing profile."""
 
 
-def run_profiled(workload: str, argv: Sequence[str] | None, *, backend: str, ranks: int = 1) -> dict[str, Any] | None:
+def run_profiled(
+    workload: str, argv: Sequence[str] | None, *, backend: str, ranks: int = 1, metrics: Sequence[str] = tuple(METRICS)
+) -> dict[str, Any] | None:
     """Run a command line again under Nsight Compute, and print a line for each kernel, or the reason of a failure.
 
     Returns for a record's ``details["profile"]``, which `reports.papers.measures` reads: `arguments`, the command as
@@ -61,6 +64,8 @@ def run_profiled(workload: str, argv: Sequence[str] | None, *, backend: str, ran
         Value of `--backend`: one with kernels that Nsight Compute can profile, or auto, which then selects one.
     ranks
         MPI ranks of this run; a profile has one.
+    metrics
+        Names of `METRICS`: a kernel runs several times for most of them, and once for its duration alone.
     """
     import backends
 
@@ -69,15 +74,17 @@ def run_profiled(workload: str, argv: Sequence[str] | None, *, backend: str, ran
     try:
         profiled = next(name for name in backends.NAMES if backends.backend_class(name).profiler == TOOL)
         tool = find_profiler(backend, profiled, ranks)
-        kernels = summarise_kernels(run_profiler(tool, [*arguments, "--backend", profiled, "--repeats", "1"]))
+        rows = run_profiler(tool, [*arguments, "--backend", profiled, "--repeats", "1"], metrics)
+        kernels = summarise_kernels(rows, metrics)
     except ProfileError as error:
         print(f"no profile: {error}", flush=True)
         return None
     command = shlex.join(["python", *arguments])
     print(f"Nsight Compute, {command}: averages over a kernel's first nine launches and every tenth")
     for one in kernels:
-        averages = [f"{name.replace('_', ' ')} {one[name][1]:.3g}" for name in METRICS if one[name]]
-        print(f"{one['kernel']}: launches {one['launches']:,}", *averages, sep=", ", flush=True)
+        averages = [f"{name.replace('_', ' ')} {one[name][1]:.3g}" for name in metrics if one[name]]
+        part = [] if one["part"] is None else [f"{100 * one['part']:.1f} % of the time"]
+        print(f"{one['kernel']}: launches {one['launches']:,}", *part, *averages, sep=", ", flush=True)
     return {"arguments": command, "kernels": kernels}
 
 
@@ -106,7 +113,7 @@ def remove_options(argv: Sequence[str]) -> list[str]:
     return dropped.parse_known_args(list(argv))[1]
 
 
-def run_profiler(tool: str, arguments: Sequence[str]) -> list[dict[str, str]]:
+def run_profiler(tool: str, arguments: Sequence[str], metrics: Sequence[str]) -> list[dict[str, str]]:
     """Run Python under Nsight Compute; return the rows of its output.
 
     Raises `ProfileError` if Nsight Compute or the program failed, or it saw no kernel.
@@ -118,7 +125,7 @@ def run_profiler(tool: str, arguments: Sequence[str]) -> list[dict[str, str]]:
     with tempfile.TemporaryDirectory(prefix="onekernel-") as folder:
         log = Path(folder) / "profile.csv"
         command = [
-            *(tool, "--csv", "--log-file", str(log), "--metrics", ",".join(name for name, _ in METRICS.values())),
+            *(tool, "--csv", "--log-file", str(log), "--metrics", ",".join(METRICS[name][0] for name in metrics)),
             *("--print-units", "base", "--clock-control", "none", "--kernel-id", f":::{SAMPLED}"),
             *("--launch-count", str(MOST_LAUNCHES), *python_command(arguments)),
         ]
@@ -154,14 +161,15 @@ def read_rows(lines: Iterable[str]) -> Iterator[dict[str, str]]:
     return (row for row in rows if None not in row and None not in row.values())
 
 
-def summarise_kernels(rows: Iterable[Mapping[str, str]]) -> list[dict[str, Any]]:
+def summarise_kernels(rows: Iterable[Mapping[str, str]], metrics: Sequence[str]) -> list[dict[str, Any]]:
     """Return the kernels by name, as a record has them.
 
-    Each has its name as `kernel`, the number of its `launches`, and least, average and largest value of each of
-    `METRICS`, or None without any. Averages are over launches with equal weights, as nvprof's were. Raises
-    `ProfileError` if a metric of `METRICS` is nowhere in the rows.
+    Each has its name as `kernel`, the number of its profiled `launches`, least, average and largest value of each
+    metric, or None without any, and its `part` of the seconds of all kernels, or None without its own. Averages are
+    over launches with equal weights, as nvprof's were. In a part each tenth launch counts for ten. Raises
+    `ProfileError` if a metric is nowhere in the rows.
     """
-    known = {printed: (name, one) for name, (printed, one) in METRICS.items()}
+    known = {METRICS[name][0]: (name, METRICS[name][1]) for name in metrics}
     launches: dict[str, set[str]] = defaultdict(set)
     values: dict[tuple[str, str], list[float]] = defaultdict(list)
     seen = set()
@@ -178,8 +186,13 @@ def summarise_kernels(rows: Iterable[Mapping[str, str]]) -> list[dict[str, Any]]
     missing = [printed for printed, (name, _) in known.items() if name not in seen]
     if missing:
         raise ProfileError(f"{TOOL} does not know {', '.join(missing)} on this device")
+    spent = {one: sum(values[one, "seconds"][:FIRST]) + STEP * sum(values[one, "seconds"][FIRST:]) for one in launches}
+    whole_s = sum(spent.values())
     return [
-        {"kernel": kernel, "launches": len(numbers), **{name: spread(values[kernel, name]) for name in METRICS}}
+        {
+            **{"kernel": kernel, "launches": len(numbers), "part": spent[kernel] / whole_s if spent[kernel] else None},
+            **{name: spread(values[kernel, name]) for name in metrics},
+        }
         for kernel, numbers in sorted(launches.items())
     ]
 

@@ -49,7 +49,7 @@ def report_separate_tasks() -> None:
     if tasks:
         messages.print_note(
             f"srun started {tasks} tasks without MPI between them, so each would do all the work: expected `srun "
-            "--mpi=pmix`, `mpirun` or `python -m cluster launch`"
+            "--mpi=pmix`, `mpirun` or `onekernel cluster launch`"
         )
 
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from core.errors import UserError
 from drivers.options.declaration import AnyOptions, Options, option_flag, options_for_rank
-from drivers.options.dynamic_programming import DpOptions
 from drivers.options.output_files import OutputFile, require_writable_files
 from drivers.runs.device_selection import compiles_for_others, cores_of_a_rank, gpus_here, select_backend
 from drivers.workload.declaration import PreparedRun, Task, Workload
@@ -83,7 +82,7 @@ def run_seeds(
         loaded_s = time.thread_time() - began
         options, chosen = task.options, workload.variant(task.options)
         details: dict[str, object] = {}
-        if isinstance(options, DpOptions) and options.profile:
+        if vars(options).get("profile"):
             details |= ranks.on_first(partial(profile_details, chosen, options, argv, ranks.size))
         if options.pin_cores:
             details |= pin_ranks(ranks, options)
@@ -106,10 +105,11 @@ def run_seeds(
     return outcomes
 
 
-def profile_details(workload: Workload[Any], options: DpOptions, argv: Sequence[str], ranks: int) -> dict[str, object]:
-    from drivers.runs.kernel_profile import run_profiled
+def profile_details(workload: Workload[Any], options: Options, argv: Sequence[str], ranks: int) -> dict[str, object]:
+    from drivers.runs.kernel_profile import METRICS, run_profiled
 
-    profile = run_profiled(workload.name, argv, backend=options.backend, ranks=ranks)
+    metrics = workload.profiled or tuple(METRICS)
+    profile = run_profiled(workload.name, argv, backend=options.backend, ranks=ranks, metrics=metrics)
     return {} if profile is None else {"profile": profile}
 
 

@@ -209,6 +209,8 @@ class WorkloadDeclaration(Generic[AnyOptions, AnyProblem, AnySearch, AnyOutcome]
         `{cost}` is the cost to reach.
     scaled : str
         Name of the option that weak scaling multiplies by the number of ranks; empty: there is no weak scaling.
+    profiled : tuple of str
+        Metrics of `--profile`, names of `drivers.runs.kernel_profile.METRICS`; empty: all of them.
     program : tuple of str
         Arguments by which Python starts its program; by default the module of its name in `drivers`.
 
@@ -226,6 +228,7 @@ class WorkloadDeclaration(Generic[AnyOptions, AnyProblem, AnySearch, AnyOutcome]
     standard: tuple[str, ...] = ()
     best_core: tuple[str, ...] = ()
     scaled = ""
+    profiled: tuple[str, ...] = ()
     with_less_room = "expected a smaller instance"
     program: tuple[str, ...] = ()
 

@@ -1,6 +1,7 @@
-"""Spack's recipe. In a repository of packages: `spack dev-build --source-path . py-onekernel@0.1.0` installs it.
+"""Spack's recipe. In a repository of packages: `spack dev-build --source-path . py-onekernel@1.0.0` installs it.
 
-Not tried. Spack has no py-tsplib95 (November 2026): `spack create` makes its recipe from the package index.
+Not tried. Spack's packages of July 2026 lack py-msgspec and py-tsplib95 (`spack create` makes recipes from the package
+index), and have older versions of py-filelock, py-llvmlite, py-numba and py-pyopencl.
 """
 
 from spack.package import depends_on, license, variant, version
@@ -11,15 +12,15 @@ class PyOnekernel(PythonPackage):
     """The same heuristic, the same trajectory, on a GPU, on cores and on a cluster."""
 
     license("MIT")
-    version("0.1.0")
+    version("1.0.0")
 
     variant("mpi", default=True, description="Ranks over the MPI of the site")
     variant("opencl", default=False, description="OpenCL devices")
     variant("report", default=True, description="Reports and plots")
 
-    depends_on("python@3.11:3.13", type=("build", "run"))
+    depends_on("python@3.11:3.14", type=("build", "run"))
     depends_on("py-hatchling@1.27:1", type="build")
-    depends_on("py-cloudpickle@3", type="run")
+    depends_on("py-cloudpickle@3:3.1.2", type="run")
     depends_on("py-filelock@3.30:4", type="run")
     depends_on("py-joblib@1.4:1", type="run")
     depends_on("py-llvmlite@0.50", type="run")

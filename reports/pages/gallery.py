@@ -22,7 +22,7 @@ from reports.pages import paper as pages_paper
 from reports.pages.comparison import days_of, ratio_text
 from reports.pages.markdown import fill, written_into
 from reports.papers.files import load, names
-from reports.plots.style import pyplot
+from reports.plots import style
 from reports.rates import ALL_CORES
 from reports.records.environment import ROOT
 from reports.records.files import Record, load_existing, merge
@@ -84,8 +84,8 @@ def write(folder: Path, out: Path) -> tuple[list[Path], list[str]]:
     UnequalWorkError, RecordError
         Records cannot be compared, or one of them is damaged.
     """
-    if pyplot() is None:
-        raise UserError("matplotlib is missing: pip install -e '.[report]'")
+    if not style.is_installed():
+        raise UserError("matplotlib is missing: pip install 'onekernel[report]'")
     written, absent, parts = [], [], []
     for page in read(folder):
         records = load_existing(folder / f"{page.name}.jsonl")
@@ -122,7 +122,7 @@ def differences(folder: Path) -> list[str]:
         for path in written:
             there = folder / path.name
             if not there.exists():
-                differing.append(f"{there}: missing; `python -m reports gallery` makes it")
+                differing.append(f"{there}: missing; `onekernel report gallery` makes it")
             else:
                 differing += difference(there, there.read_text(encoding="utf-8"), path.read_text(encoding="utf-8"))
     for page, text in outdated_pages(folder).items():

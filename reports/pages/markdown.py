@@ -17,7 +17,7 @@ def fill(name: str, **values: object) -> str:
     try:
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
     except ImportError:
-        raise UserError("jinja2 is missing: pip install -e '.[report]'") from None
+        raise UserError("jinja2 is missing: pip install 'onekernel[report]'") from None
 
     # Markdown, not HTML: only cells of tables are escaped.
     environment = Environment(

@@ -30,6 +30,8 @@ NOT_IN_NAMES = r"[^\w.]+"
 """Letters of an exhibit's name that a file's name does not have."""
 MOST_NAMES = 4
 """Largest number of rows that a sentence names one by one."""
+TIMES = ("seconds", "milliseconds", "rate", "evaluations")
+"""Measures that follow from the rate of a run."""
 KINDS = {"core": "one core", "cores": "all cores", "gpu": "GPU"}
 """Devices of a heading without runs."""
 Missing = Mapping[tuple[str, str, str], str]
@@ -95,7 +97,7 @@ def write_all(records: Sequence[Record], folder: Path) -> list[Path]:
     """
     filled = [one for one in map(load, names()) if any(has_run(one, exhibit, records) for exhibit in one.exhibits)]
     if not filled:
-        raise UserError("no paper has a row for these records: use `python -m reports compare`")
+        raise UserError("no paper has a row for these records: use `onekernel report compare`")
     return [path for one in filled for path in write(one, one.exhibits, records, folder)]
 
 
@@ -136,6 +138,7 @@ def _part(paper: Paper, exhibit: Exhibit, runs: Sequence[PaperRun], folder: Path
         "pictures": pictures,
         "command": shlex.join(["onekernel", "reproduce", paper.name, f"--{kind}", number]),
         "took": duration(took) if took else "",
+        "cold": [*_cold(exhibit, cells, heads)],
         "not_run": [*_not_run(paper, exhibit, cells, missing)],
     }
 
@@ -200,6 +203,14 @@ def amount_text(exhibit: Exhibit) -> str:
     """Return the paper's amount: 1,024 ants, 20 iterations."""
     amounts = exhibit.amount.items()
     return ", ".join(f"{grouped(count)} {name.removesuffix('s') if count == 1 else name}" for name, count in amounts)
+
+
+def _cold(exhibit: Exhibit, cells: pandas.DataFrame, heads: Mapping[str, str]) -> Iterator[str]:
+    """Yield the cells with the time of a single, cold run, a text for each column."""
+    for column in exhibit.shown():
+        own = cells[(cells["column"] == column.key) & (cells["repetitions"] == 1)]
+        if column.measure in TIMES and not (column.over or own.empty):
+            yield f"{heads[column.key]}: {listed([*own['row']])}"
 
 
 def _not_run(paper: Paper, exhibit: Exhibit, cells: pandas.DataFrame, missing: Missing) -> Iterator[str]:

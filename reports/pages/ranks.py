@@ -1,12 +1,12 @@
 """Page of ranks: strong and weak scaling over ranks with a device each, and the time in communication.
 
-The records are those of `python -m drivers.bench --workload ranks`, or of any program that ran the same work, or work
-that grows with the ranks, on several numbers of ranks of one host.
+The records are those of `onekernel bench --workload ranks`, or of any program that ran the same work, or work
+that grows with the ranks, on several numbers of ranks of one host. `ranks.toml` has the plan of this page on GPUs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,11 +14,13 @@ from core.errors import UserError
 from reports.pages.comparison import busy_text, ratio_text, with_deviation
 from reports.pages.markdown import fill, remove_files, written_into
 from reports.plots import ranks as rank_plot
-from reports.rates import ALGORITHM_SETTINGS, BUSY_CORES, GROWING, is_measured, proof_amount, rates_of, short_name
+from reports.rates import ALGORITHM_SETTINGS, BUSY_CORES, is_grown, is_measured, proof_amount, rates_of, short_name
 from reports.records.environment import host_of
 from reports.records.files import Record, group_by, merge, require_equal_work
 from reports.text import formatting
+from reports.text.formatting import per_cent
 from reports.text.tables import TextTable
+from reports.toml_file import DataFile
 
 if TYPE_CHECKING:
     import pandas
@@ -29,10 +31,8 @@ GOALS = {2: 1.85, 4: 3.4}
 """Least gains that the project promises on numbers of GPUs."""
 SHORT_ITERATION_S = 2e-5
 """Seconds of a walk's iteration on one GPU below which no gain is promised."""
-FOLLOWING = ("points", "tenure", "tenure_span")
-"""Parameters of walks that follow from the size of a problem or a neighbourhood."""
-EQUAL_WORK = 0.05
-"""Largest relative difference between the evaluations of each rank and those of one, if work grows with the ranks."""
+PLAN = DataFile(Path(__file__).with_name("ranks.toml")).content
+"""Plan of the page on GPUs: cases in running order, numbers of ranks, backends, and the command that runs them."""
 
 
 class RankRates(NamedTuple):
@@ -72,11 +72,11 @@ def rank_rates(records: Iterable[Record]) -> list[RankRates]:
         # Of several versions of the project, the last counts.
         for one in {str(_problem(run)): run for run in here if run.ranks == 1}.values():
             strong = {run.ranks: run for run in here if _problem(run) == _problem(one)}
-            weak = {run.ranks: run for run in here if run.ranks > 1 and _is_grown(run, one)}
+            weak = {run.ranks: run for run in here if run.ranks > 1 and is_grown(run, one)}
             if len(strong) > 1 or weak:
-                evaluations = {count: run.evaluations / proof_amount(run) for count, run in weak.items()}
-                evaluations[1] = one.evaluations / proof_amount(one)
-                found.append(RankRates(one, _with_gains(strong), _with_gains({1: one, **weak}, evaluations)))
+                grown = {1: one, **weak}
+                evaluations = {count: run.evaluations / proof_amount(run) for count, run in grown.items()}
+                found.append(RankRates(one, _with_gains(strong), _with_gains(grown, evaluations)))
     return found
 
 
@@ -87,13 +87,6 @@ def _place(run: Record) -> list[object]:
 
 def _problem(run: Record) -> list[object]:
     return [run.instance_sha256, run.parameters]
-
-
-def _is_grown(run: Record, one: Record) -> bool:
-    """Return True if each of several ranks has as much work as one rank: as many evaluations, by equal parameters."""
-    growing = (*GROWING, *FOLLOWING)
-    fixed = [{name: value for name, value in of.parameters.items() if name not in growing} for of in (run, one)]
-    return fixed[0] == fixed[1] and abs(run.evaluations / (run.ranks * one.evaluations) - 1) < EQUAL_WORK
 
 
 def _with_gains(runs: Mapping[int, Record], units: Mapping[int, float] | None = None) -> pandas.DataFrame:
@@ -117,20 +110,14 @@ def rank_table(works: Sequence[RankRates]) -> TextTable:
     def gain(count: int) -> Callable[[RankRates], str]:
         return lambda work: _text(work.strong, count, "gain", ratio_text)
 
-    def efficiency(work: RankRates) -> str:
-        return _text(work.weak, most, "gain", lambda ratio: formatting.per_cent(ratio / most))
-
-    def communication(work: RankRates) -> str:
-        return _text(work.strong, most, "communication", formatting.per_cent)
-
     one = f">1 {_noun(works)}"
     columns: dict[str, Callable[[RankRates], str]] = {
         "workload": lambda work: _name(work, works),
         "unit": lambda work: f"{work.record.work_unit}/s",
         one: lambda work: with_deviation(formatting.rate(work.strong.loc[1, "rate"]), work.strong.loc[1]),
         **{f">× on {count}": gain(count) for count in counts[1:]},
-        f">weak efficiency on {most}": efficiency,
-        f">communication on {most}": communication,
+        f">weak efficiency on {most}": lambda work: _text(work.weak, most, "gain", lambda gain: per_cent(gain / most)),
+        f">communication on {most}": lambda work: _text(work.strong, most, "communication", per_cent),
     }
     optional = [heading for heading in columns if heading.startswith((">×", ">weak"))]
     return TextTable.of(f"Scaling over {formatting.listed([*map(str, counts)])} ranks", works, columns, optional)
@@ -148,8 +135,7 @@ def _noun(works: Sequence[RankRates]) -> str:
 
 def _name(work: RankRates, works: Sequence[RankRates]) -> str:
     """Return the name of a work, a table's with or without a trace, and its backend if there are several."""
-    trace = work.record.parameters.get("trace")
-    traced = "" if trace is None else ", traced" if trace else ", value"
+    traced = {None: "", True: ", traced", False: ", value"}[work.record.parameters.get("trace")]
     backend = f", {work.record.backend}" if len({one.record.backend for one in works}) > 1 else ""
     return f"{short_name(work.record)}{traced}{backend}"
 
@@ -209,9 +195,37 @@ def communication_of_backends(works: Sequence[RankRates]) -> list[str]:
     for alike in groups if len(groups) > 1 else []:
         shares = [float(share) for work in alike for share in work.strong["communication"].iloc[1:] if share >= 0]
         if shares:
-            span = formatting.span(formatting.per_cent(min(shares)), formatting.per_cent(max(shares)))
+            span = formatting.span(per_cent(min(shares)), per_cent(max(shares)))
             lines.append(f"Communication of {alike[0].record.backend}: {span} of the time")
     return lines
+
+
+def not_run(works: Sequence[RankRates]) -> list[str]:
+    """Return a line for each backend of the plan with the works that have no record, and the command that runs them."""
+    rows = [row for case in PLAN["case"] for row in case["for"]]
+    growing = [row["title"] for row in rows if "weak" in row or "grown" in row]
+    lines = []
+    for backend in PLAN["backends"] if _noun(works) == "GPU" else []:
+        here = {_name(work, [work]): work for work in works if work.record.backend == backend}
+        equal = _left({name: work.strong.index for name, work in here.items()}, [row["title"] for row in rows])
+        grows = _left({name: work.weak.index for name, work in here.items()}, growing)
+        if equal or grows:
+            left = f"same work: {equal or 'none'}; work that grows: {grows or 'none'}"
+            lines.append(f"Not run with {backend}, {left}: `{PLAN['command'].format(backend=backend)}`")
+    return lines
+
+
+def _left(recorded: Mapping[str, Container[int]], planned: Sequence[str]) -> str:
+    """Return the planned works without a record on some number of GPUs, as text; if these are most, the others."""
+    counts: dict[str, list[str]] = {}
+    for count in PLAN["ranks"]:
+        done = [name for name, run in recorded.items() if count in run]
+        left, rest = (
+            [one.replace(",", "") for one in planned if (one in done) == is_done] for is_done in (False, True)
+        )
+        some = f"all but {formatting.listed(rest)}" if len(left) > len(rest) > 0 else formatting.listed(left or [""])
+        counts.setdefault(some if rest else "all", []).append(str(count))
+    return ", ".join(f"{some} on {formatting.listed(on)} GPUs" for some, on in counts.items() if some)
 
 
 def render(works: Sequence[RankRates], picture: str = "", made_by: str = "") -> str:
@@ -223,7 +237,7 @@ def render(works: Sequence[RankRates], picture: str = "", made_by: str = "") -> 
         machine=formatting.machine(works[0].record.environment),
         device=works[0].record.details.get("device_name") or works[0].record.backend,
         table=rank_table(works),
-        lines=[*missed_goals(works), *shared_walks(works), *communication_of_backends(works)],
+        lines=[*missed_goals(works), *shared_walks(works), *communication_of_backends(works), *not_run(works)],
         caption=PICTURE,
         picture=picture,
         made_by=made_by,

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import structs
 
 from core.errors import UserError
-from reports.papers.measures import MEASURES
+from reports.papers.measures import MEASURES, PHASES
 from reports.papers.paper import MOST_COLUMNS, MOST_CURVES, MOST_PANELS, SCALES, Exhibit, Machine, Paper, Scale, Series
 from reports.papers.verdicts import AGGREGATES, references
 from reports.toml_file import DataFile
@@ -110,6 +110,7 @@ def _check(file: DataFile, paper: Paper, exhibit: Exhibit) -> None:
         if column.published:
             file.among(where, "published column", [column.published], [*published])
             file.among(where, "part", [column.part] if column.part else [], published[column.published].holds)
+    file.among(place, "phase", list(exhibit.phases), PHASES)
     if exhibit.checks and exhibit.untested:
         file.wrong(place, "checks and untested", "one of them")
     for check in exhibit.checks:

@@ -17,6 +17,8 @@ from reports.records.files import Record, RecordError
 from reports.statistics.medians import Estimate
 from reports.text.formatting import cost, number, rate, size
 
+PHASES = ("construction", "evaporation", "deposit", "update")
+"""Names of the phases of an iteration that columns can show: `Exhibit.phases` has their kernels."""
 REFERENCE_SOLVERS = {"Concorde": ("concorde",), "LKH": ("LKH", "elkai")}
 """Another solver of a paper, and its names in records; elkai is a package of LKH."""
 LIMIT = "iterations"
@@ -175,6 +177,18 @@ def _least(metric: str, factor: float) -> Callable[[PaperRun, Exhibit], float | 
     return lambda run, exhibit: min((factor * one[metric][0] for one in _counters(run, metric)), default=None)
 
 
+def _phase(phase: str, *, is_part: bool) -> Callable[[PaperRun, Exhibit], float | None]:
+    """Return a measure of a phase's kernels in an iteration: milliseconds, or per cent of those of all phases."""
+
+    def measure(run: PaperRun, exhibit: Exhibit) -> float | None:
+        means = {one["kernel"]: one["seconds"][1] for one in profile_of(run.record) if one.get("seconds")}
+        spent = {one: sum(means.get(kernel, 0.0) for kernel in kernels) for one, kernels in exhibit.phases.items()}
+        own = spent.get(phase)
+        return (100 * own / sum(spent.values()) if is_part else 1e3 * own) if own else None
+
+    return measure
+
+
 def peer_seconds(records: Sequence[Record], name: str) -> float | None:
     """Return the seconds of another solver beside the first of these records that has them.
 
@@ -212,6 +226,8 @@ MEASURES: dict[str, Measure] = {
     "warp_efficiency": Measure(_average("warp_efficiency", 100)),
     "least_warp_efficiency": Measure(_least("warp_efficiency", 100)),
     "ipc": Measure(_average("ipc"), TWO_DECIMALS),
+    **{f"{phase}_part": Measure(_phase(phase, is_part=True)) for phase in PHASES},
+    **{f"{phase}_ms": Measure(_phase(phase, is_part=False)) for phase in PHASES},
     "charged": Measure(_charged),
 }
 """Measures by their names in papers' files."""

@@ -277,6 +277,8 @@ class Exhibit(PaperPart, frozen=True):
         Options of the driver, equal in all runs of the exhibit.
     amount : mapping
         Amount of the paper's runs by option (iterations, climbers ...): seconds are those of this amount.
+    phases : mapping
+        Names of the kernels of each phase of an iteration, which launches each once.
     published, rows
         The paper's columns and rows.
     columns
@@ -301,6 +303,7 @@ class Exhibit(PaperPart, frozen=True):
     workload: str = ""
     options: dict[str, Any] = {}
     amount: dict[str, Any] = {}
+    phases: dict[str, tuple[str, ...]] = {}
     published: tuple[PublishedColumn, ...] = ()
     rows: tuple[ExhibitRow, ...] = ()
     columns: tuple[Column, ...] = ()

@@ -99,6 +99,9 @@ def has_run(paper: Paper, exhibit: Exhibit, records: Sequence[Record]) -> bool:
 
 
 def has_options(record: Record, options: Mapping[str, Any]) -> bool:
+    """Return True if a record has all of these options, and was started with no other execution setting."""
+    if not record.execution.keys() & record.details.get("options", {}).keys() <= options.keys():
+        return False
     asked = {**record.parameters, **record.execution}
     if asked.get("bound") == ON_HOST:
         asked["bound"] = options.get("bound", ON_HOST)

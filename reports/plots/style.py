@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
@@ -32,23 +34,25 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 """Markers distinguish curves in grey too."""
 
 
-def pyplot() -> ModuleType | None:
-    """Load matplotlib for files that are equal for equal reports; None if it is not installed."""
-    try:
-        import matplotlib
-    except ImportError:
-        return None
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as loaded
+def is_installed() -> bool:
+    """Return True if matplotlib is installed."""
+    return find_spec("matplotlib") is not None
 
-    matplotlib.rc("svg", **SVG)
-    matplotlib.rc("font", size=TEXT)
-    matplotlib.rc("legend", fontsize=TEXT, frameon=False)
-    matplotlib.rc("xtick", labelsize=TEXT)
-    matplotlib.rc("ytick", labelsize=TEXT)
-    matplotlib.rc("axes", labelsize=LABEL, titlesize=LABEL)
-    matplotlib.rc("figure", titlesize=TITLE)
-    return loaded
+
+@contextmanager
+def report_settings() -> Iterator[None]:
+    """Set matplotlib for files that are equal for equal reports; afterwards it is as before, for the user's figures."""
+    import matplotlib
+
+    with matplotlib.rc_context():
+        matplotlib.rc("svg", **SVG)
+        matplotlib.rc("font", size=TEXT)
+        matplotlib.rc("legend", fontsize=TEXT, frameon=False)
+        matplotlib.rc("xtick", labelsize=TEXT)
+        matplotlib.rc("ytick", labelsize=TEXT)
+        matplotlib.rc("axes", labelsize=LABEL, titlesize=LABEL)
+        matplotlib.rc("figure", titlesize=TITLE)
+        yield
 
 
 def user_pyplot() -> ModuleType:
@@ -84,14 +88,15 @@ def draw(
     panels
         Rows and columns.
     """
-    library = pyplot()
-    if library is None:
+    if not is_installed():
         return []
-    figure, axes = library.subplots(*panels, figsize=(WIDTH, height), layout="constrained", squeeze=False)
-    paint(figure, axes)
+    from matplotlib.figure import Figure
+
     picture = path.with_name(f"{path.name}.svg")
-    save(figure, picture, transparent=transparent)
-    library.close(figure)
+    with report_settings():
+        figure = Figure(figsize=(WIDTH, height), layout="constrained")
+        paint(figure, figure.subplots(*panels, squeeze=False))
+        save(figure, picture, transparent=transparent)
     return [picture]
 
 

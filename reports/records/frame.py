@@ -1,6 +1,6 @@
 """Records as a data frame of pandas, or as comma-separated values: a row per repetition.
 
-`COLUMNS` is the table's documentation too: `python -m reports csv --help` prints it.
+`COLUMNS` is the table's documentation too: `onekernel report csv --help` prints it.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def frame(records: Iterable[Record], dtype: type | None = None) -> pandas.DataFr
     try:
         import pandas
     except ImportError:
-        raise UserError("tables of records need pandas: pip install pandas") from None
+        raise UserError("tables of records need pandas: pip install 'onekernel[report]'") from None
     rows = []
     seen: Counter[str] = Counter()
     for position, record in enumerate(records):
@@ -82,6 +82,7 @@ def _sources(record: Record, repetition: Repetition, number: int) -> dict[str, M
         "repetition": number,
         "parameters": json.dumps(record.parameters, sort_keys=True),
         "execution": json.dumps(record.execution, sort_keys=True),
+        "cores_per_rank": record.cores_per_rank,
         "running_s": running_s,
         "rank_least_s": min(repetition.rank_s) if repetition.rank_s else None,
         "rank_most_s": max(repetition.rank_s) if repetition.rank_s else None,

@@ -48,7 +48,7 @@ def _is_own(source: Source) -> bool:
 def is_stale(record: Record) -> bool:
     """True if a function of a record's kernels is none of today's, or if the record has no digests."""
     programs = record.details.get("programs")
-    return not programs or not todays_digests().issuperset(programs)
+    return programs is None or not todays_digests().issuperset(programs)
 
 
 @functools.cache

@@ -147,8 +147,8 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
         `--pin-cores`), `simulated` and `reference` (true or false; the latter: the reference interpreter, too slow for
         a baseline), `verified_by` (names of verifiers), `options` (options of the command line that are not defaults),
         `reference_solvers` (see `drivers.peers.peer.PeerMeasurement`), `programs` (digests of the kernels that ran, see
-        `reports.records.programs`); of dynamic programming also `cells`, `method`, `streamed_bytes` and `profile` (see
-        `drivers.runs.kernel_profile`).
+        `reports.records.programs`), `profile` (see `drivers.runs.kernel_profile`); of dynamic programming also `cells`,
+        `method` and `streamed_bytes`.
     origin
         Place of the record, for messages; not written.
     """

@@ -90,7 +90,7 @@ class TextTable:
         try:
             import pandas
         except ImportError:
-            raise UserError("tables for LaTeX need pandas: pip install pandas") from None
+            raise UserError("tables for LaTeX need pandas: pip install 'onekernel[report]'") from None
         rows = [[" ".join(cell.replace(LINE_BREAK, " ").split()) for cell in row] for row in self.rows]
         styled = pandas.DataFrame(rows, columns=self.titles).style.hide(axis="index")
         styled = styled.format(escape="latex").format_index(escape="latex", axis="columns")

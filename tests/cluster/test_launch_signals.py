@@ -1,4 +1,4 @@
-"""SIGTERM to `python -m cluster launch` in every phase of a job: the exit code by which a batch script queues it again.
+"""SIGTERM to `onekernel cluster launch` in every phase of a job: the exit code by which a batch script queues it again.
 
 The launcher is a script beside a link to this Python.
 """

@@ -56,7 +56,7 @@ def test_an_environment_without_open_mpi_is_left_alone(tmp_path):
 def test_the_literal_command_starts_more_ranks_than_cores(mpirun):
     parameters = Path(sys.prefix) / "etc" / "prte-mca-params.conf"
     if not parameters.exists() or setup.BEGIN not in parameters.read_text():
-        pytest.skip("this environment was not set up by `python -m cluster.setup`")
+        pytest.skip("this environment was not set up by `onekernel setup`")
     ranks = (os.cpu_count() or 1) + 1
     if ranks > 33:
         pytest.skip(f"{ranks} ranks are too many for a test")

@@ -216,7 +216,7 @@ def test_a_time_below_what_a_checkpoint_needs_is_refused_unless_there_is_none(ti
     ("words", "message"),
     [
         (("--time", "soon", "ppp"), "argument --time: expected a time such as 01:00:00 or 2-12:00:00, found 'soon'"),
-        (("--partition", "a\nb", "ppp"), "expected one word of letters, digits and _.,:@+=/-, found 'a\\nb'"),
+        (("--partition", "a\nb", "ppp"), "or _, and then letters, digits and _.,:@+=/&|-, found 'a\\nb'"),
         (
             ("--nodes", 2, "--per-host", 2, "-n", 5, "ppp"),
             "-n 5: found room for 4 on 2 nodes, expected more --per-host",
@@ -289,7 +289,8 @@ def test_nothing_but_the_program_runs_and_its_arguments_arrive(text, job, tmp_pa
     assert all(DIRECTIVE.fullmatch(line) for line in asked), asked
     message = "ended by a signal, without a checkpoint newer than its start; the job ends\n"
     assert job.run(script) == (143, message, "")
-    assert job.noted() == ["-m", "cluster", "launch", *words, "--resume"]
+    # The folder may hold a `cluster.py`.
+    assert job.noted() == ["-P", "-m", "cluster", "launch", *words, "--resume"]
     assert everything(tmp_path / "all") == before
 
 

@@ -33,7 +33,7 @@ def test_with_a_fast_network_mpi_chooses_and_ucx_prints_only_errors(adapters):
     assert not set(transport.WITHOUT_FABRIC) & set(os.environ)
 
 
-def test_a_job_on_several_hosts_says_which_transport_it_uses(adapters, called, mpirun, tmp_path):
+def test_a_job_on_several_hosts_says_which_transport_it_uses(adapters, called, mpirun, tmp_path, monkeypatch):
     (tmp_path / "hosts").write_text("a slots=1\nb slots=1\n")
     several = ("--hosts", tmp_path / "hosts", "--dry-run", "ppp")
     assert "note: no network adapter in " in called(main, *several)[2]
@@ -42,6 +42,8 @@ def test_a_job_on_several_hosts_says_which_transport_it_uses(adapters, called, m
         "note: found the network adapter mlx5_0: MPI chooses the transport between hosts\n"
     )
     assert called(main, "-n", 1, "--dry-run", "ppp")[2] == ""
+    monkeypatch.setattr("cluster.launch.resources.is_hydra", lambda launcher: True)
+    assert "note: MPI chooses the transport; I_MPI_DEBUG=2" in called(main, *several)[2]
 
 
 def test_the_transport_of_a_rank_is_shared_memory_or_tcp_if_there_is_no_fast_network(mpirun):

@@ -74,6 +74,9 @@ def check_onekernel(words, understood):
     assert "onekernel" in tomllib.loads((pages.ROOT / "pyproject.toml").read_text())["project"]["scripts"]
     if words:
         understood(["onekernel", *words])
+    starts = {"launch": job, "slurm": slurm}.get(words[1]) if words[:1] == ["cluster"] else None
+    if starts:  # the started program accepts the remaining options
+        understood(job.program_words(starts.parser().parse_known_args(words[2:])[0].program))
 
 
 def check_python(words, understood):
@@ -84,9 +87,6 @@ def check_python(words, understood):
             understood(words)
         return
     understood(words)
-    starts = {"launch": job, "slurm": slurm}.get(words[2]) if words[:2] == ["-m", "cluster"] else None
-    if starts:  # the started program accepts the remaining options
-        understood(job.program_words(starts.parser().parse_known_args(words[3:])[0].program))
 
 
 def check_pip(words):
@@ -111,10 +111,10 @@ def test_every_command_is_understood(command, understood):
         assert PLAIN.match(command), f"{COMMANDS[command]}: {command}"
 
 
-@pytest.mark.parametrize("line", ["python -m drivers.ihc --climber 3 --nonsense", "python -m drivers.compare nothing"])
+@pytest.mark.parametrize("line", ["python -m drivers.ihc --climber 3 --nonsense", "onekernel compare nothing"])
 def test_a_wrong_command_is_not_understood(line, understood):
     with pytest.raises((SystemExit, pytest.fail.Exception)):
-        understood(shlex.split(line)[1:])
+        understood(shlex.split(line.removeprefix("python ")))
 
 
 @pytest.mark.parametrize(("block", "command", "expected"), SHOWN, ids=[command for _, command, _ in SHOWN])
@@ -126,7 +126,7 @@ def test_a_page_shows_what_comes_out(block, command, expected, monkeypatch):
 
 
 def test_batch_scripts_are_bash():
-    commands = [INTO_FILE.sub("", command) for command in COMMANDS if command.startswith("python -m cluster slurm ")]
+    commands = [INTO_FILE.sub("", command) for command in COMMANDS if command.startswith("onekernel cluster slurm ")]
     assert commands
     for command in commands:
         written = pages.printed(command)

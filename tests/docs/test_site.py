@@ -75,17 +75,10 @@ def test_no_page_scrolls_sideways_at_usual_widths(site):
         f'<iframe src="{name}-probe.html" width="{width}" height="800"></iframe>' for name in SHOWN for width in WIDTHS
     ]
     (site / "frames.html").write_text(COLLECT.format("".join(frames)))
-    options = [
-        "--headless=new",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--window-size=2000,20000",
-        "--virtual-time-budget=30000",
-    ]
-    options += [f"--user-data-dir={site.parent / 'profile'}", f"--screenshot={site.parent / 'pages.png'}", "--dump-dom"]
-    done = subprocess.run(
-        [browser, *options, (site / "frames.html").as_uri()], capture_output=True, text=True, timeout=200
-    )
+    options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=2000,20000", "--dump-dom"]
+    options += [f"--user-data-dir={site.parent / 'profile'}", f"--screenshot={site.parent / 'pages.png'}"]
+    command = [browser, *options, "--virtual-time-budget=30000", (site / "frames.html").as_uri()]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=200)
     found = [json.loads(line) for line in re.findall(r'^(?:.*<pre>)?(\[".*\])$', done.stdout, re.MULTILINE)]
     assert len(found) == len(frames), done.stderr[-2000:]
     assert [one for one in found if one[2] > 0] == []

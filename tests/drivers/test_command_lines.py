@@ -59,6 +59,7 @@ WRONG = {
         ("--instance uniform:3:seed=1", "hill climbing takes 5"),
         ("--mapping published --scan pruned", "--scan pruned with --mapping published"),
         ("--seed 99999999999999999999 --start philox", "does not fit"),
+        ("--seed 3", "--seed changes nothing here"),
         ("--tour a --svg ./a", "--tour names the same file"),
         ("--instance nine.tsp --tour link.tsp", "the run reads it"),
         ("--instance matrix.tsp --svg m.svg", "has no coordinates to draw"),

@@ -35,6 +35,11 @@ def test_several_instances_none_of_which_exists_are_a_line_each_and_one_for_all(
     assert [error.split(":")[1].strip() for error in errors] == ["nowhere", "elsewhere", "--instance"]
 
 
+def test_without_the_packages_of_reports_nothing_is_measured(refused, tmp_path, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert "a report needs pandas and jinja2: pip install 'onekernel[report]'" in refused("ihc", "--out", tmp_path)
+
+
 @pytest.mark.parametrize("arguments", [["-h"], ["qap", "--help"]])
 def test_help_names_all_workloads_and_the_options_of_the_one(arguments, capsys):
     with pytest.raises(SystemExit) as stop:

@@ -250,7 +250,7 @@ def test_unknown_or_missing_settings_are_mistakes_of_the_user(name, settings, me
 @pytest.mark.parametrize(("name", "package"), [("slurm", "submitit"), ("dask", "distributed")])
 def test_a_package_that_is_missing_is_named(name, package, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(UserError, match=rf"{package} is missing: pip install -e '\.\[executors\]'"):
+    with pytest.raises(UserError, match=rf"{package} is missing: pip install 'onekernel\[executors\]'"):
         make_executor(name, {"address": "tcp://host:8786"} if name == "dask" else {"cluster": "local"})
 
 

@@ -45,7 +45,7 @@ def test_a_file_may_be_asymmetric(drive, tmp_path):
     code, said, _ = drive("--instance", path, *HERE, "--verify")
     assert code == 0 and f"\na: shortest length {shortest}, " in said
     code, _, error = drive("--instance", path, *HERE, driver=exact)
-    assert code == 2 and f"{path}:2: found TYPE ATSP (asymmetric)" in error and "drivers.heldkarp" in error
+    assert code == 2 and f"{path}:2: found TYPE ATSP (asymmetric)" in error and "onekernel heldkarp" in error
 
 
 # --- more cities than can be proved ---

@@ -64,7 +64,7 @@ def test_a_plot_needs_a_format_and_matplotlib(monkeypatch):
     with pytest.raises(argparse.ArgumentTypeError, match=r"^expected FILE.svg, FILE.png, FILE.pdf, found 'a.txt'$"):
         plot_file("a.txt")
     monkeypatch.setattr("drivers.options.values.importlib.util.find_spec", lambda name: None)
-    with pytest.raises(argparse.ArgumentTypeError, match=r"^needs matplotlib: pip install -e '.\[report\]'$"):
+    with pytest.raises(argparse.ArgumentTypeError, match=r"^needs matplotlib: pip install 'onekernel\[report\]'$"):
         plot_file("a.svg")
 
 

@@ -13,8 +13,9 @@ import pytest
 
 from drivers.cli.exit_codes import run_driver
 from drivers.runs import kernel_profile
+from drivers.runs.kernel_profile import METRICS
 
-LOAD, WARP, IPC = (printed for printed, _ in kernel_profile.METRICS.values())
+SECONDS, LOAD, WARP, IPC = (printed for printed, _ in METRICS.values())
 HEADING = (
     '"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device",'
     '"CC","Section Name","Metric Name","Metric Unit","Metric Value"'
@@ -25,12 +26,12 @@ random:100: length 65, "quoted"
 """
 
 
-def launch(number, kernel, load, warp, ipc):
+def launch(number, kernel, load, warp, ipc, ns="1,000"):
     common = f'"{number}","42","python3.11","host","{kernel}","1","7","(256, 1, 1)","(132, 1, 1)","0","9.0"'
     section = '"Command line profiler metrics"'
     return "".join(
         f'{common},{section},"{metric}","{unit}","{value}"\n'
-        for metric, unit, value in ((IPC, "inst/cycle", ipc), (LOAD, "%", load), (WARP, "", warp))
+        for metric, unit, value in ((IPC, "inst/cycle", ipc), (LOAD, "%", load), (WARP, "", warp), (SECONDS, "ns", ns))
     )
 
 
@@ -41,18 +42,18 @@ def csv_of(*launches, before=BEFORE):
 
 WRITTEN = csv_of(
     ("known_answer_", 10, 1, 0.1),
-    ("tiles_", 50, 32, 1.0),
+    ("tiles_", 50, 32, 1.0, "6,000"),
     ("tiles_", 75, 24, 2.0),
     ("tiles_", 100, 16, "1,203.00"),
-    ("clear_(Array<unsigned int, 1, C>, int)", 0, 8, 0.5),
-    ("step_0::wave_[abi:v1]", "n/a", 32, "nan"),
+    ("clear_(Array<unsigned int, 1, C>, int)", 0, 8, 0.5, 2_000),
+    ("step_0::wave_[abi:v1]", "n/a", 32, "nan", "n/a"),
 )
 
 
 def kernels_of(written):
     return {
         kernel["kernel"]: kernel
-        for kernel in kernel_profile.summarise_kernels(kernel_profile.read_rows(written.splitlines()))
+        for kernel in kernel_profile.summarise_kernels(kernel_profile.read_rows(written.splitlines()), METRICS)
     }
 
 
@@ -63,9 +64,14 @@ def test_what_no_launch_has_is_not_counted_as_nothing_and_lowers_no_other():
     kernels = kernels_of(WRITTEN)
     assert kernels["clear"]["load_efficiency"] is None and kernels["clear"]["warp_efficiency"] == [0.25] * 3
     metrics = {"load_efficiency": None, "warp_efficiency": [1.0] * 3, "ipc": None}
-    assert kernels["wave"] == {"kernel": "wave", "launches": 1, **metrics}
+    assert kernels["wave"] == {"kernel": "wave", "launches": 1, "part": None, "seconds": None, **metrics}
     kernels = kernels_of(csv_of(("tiles_", 0, 32, 1), ("tiles_", 80, 32, 1)))
     assert kernels["tiles"]["load_efficiency"] == [0.8] * 3 and kernels["tiles"]["launches"] == 2
+
+
+def test_a_part_counts_each_tenth_launch_for_ten():
+    kernels = kernels_of(csv_of(*[("tiles_", 0, 32, 1)] * 10, ("clear_", 0, 32, 1)))
+    assert [kernels[name]["part"] for name in ("tiles", "clear")] == pytest.approx([19 / 20, 1 / 20])
 
 
 def test_a_metric_that_the_device_does_not_have_is_named():
@@ -105,8 +111,8 @@ def test_every_kernel_has_a_line_and_a_place_in_the_record(stand_in, capsys):
     assert [kernel["kernel"] for kernel in profile["kernels"]] == ["clear", "tiles", "wave"]
     assert json.loads(json.dumps(profile))["kernels"][1]["load_efficiency"] == [0.5, 0.75, 1.0]
     assert capsys.readouterr().out.splitlines()[2:] == [
-        "clear: launches 1, warp efficiency 0.25, ipc 0.5",
-        "tiles: launches 3, load efficiency 0.75, warp efficiency 0.75, ipc 402",
+        "clear: launches 1, 20.0 % of the time, seconds 2e-06, warp efficiency 0.25, ipc 0.5",
+        "tiles: launches 3, 80.0 % of the time, seconds 2.67e-06, load efficiency 0.75, warp efficiency 0.75, ipc 402",
         "wave: launches 1, warp efficiency 1",
     ]
 
@@ -140,19 +146,23 @@ SMALL = ["--instance", "uniform:8:seed=1"]
 
 
 @pytest.mark.parametrize(
-    ("workload", "small"), [("heldkarp", SMALL), ("knapsack", ["--items", "9", "--capacity", "50"])]
+    ("workload", "small", "dropped", "metrics"),
+    [
+        ("heldkarp", SMALL, ["--verify"], [SECONDS, LOAD, WARP, IPC]),
+        ("aco", [*SMALL, "--ants", "4", "--iterations", "1"], ["--measure", "0.01"], [SECONDS]),
+    ],
 )
-def test_a_driver_profiles_first_and_records_what_was_counted(stand_in, capsys, tmp_path, workload, small):
+def test_a_driver_profiles_once_and_records_it(stand_in, capsys, tmp_path, workload, small, dropped, metrics):
     arguments = stand_in()
     record = tmp_path / "r.jsonl"
     driver = importlib.import_module(f"drivers.{workload}")
-    asked = [*small, "--profile", "--no-progress", f"--record={record}", "--verify"]
+    asked = [*small, "--profile", "--no-progress", f"--record={record}", *dropped]
     assert run_driver(driver.main, asked) == 0
     said = capsys.readouterr().out
     assert said.startswith(f"profiling: python -m drivers.{workload} ")
-    assert said.index("Nsight Compute, python -m") < said.index(" of the result, confirmed by ")
+    assert said.index("Nsight Compute, python -m") < said.index(", confirmed by ")
     words = arguments()
-    assert words[words.index("--metrics") + 1].split(",") == [LOAD, WARP, IPC]
+    assert words[words.index("--metrics") + 1].split(",") == metrics
     assert "--csv" in words and words[words.index("--launch-count") + 1] == str(kernel_profile.MOST_LAUNCHES)
     own = [*small, "--no-progress", "--backend", "cuda", "--repeats", "1"]
     assert words[words.index(f"drivers.{workload}") + 1 :] == own

@@ -55,6 +55,7 @@ def test_what_is_no_problem_is_refused(tmp_path):
 
 def test_devices_and_ranks_do_equal_work(problem_class, tmp_path, capsys):
     pyplot = pytest.importorskip("matplotlib.pyplot")
+    settings = dict(pyplot.rcParams)
     comparison = compare(
         problem_class(10), ok.TabuSearch(tenure=2), backends=["cpu", "threads"], ranks=[2], oversubscribe=True,
         out=tmp_path, repeats=1, iterations=20,
@@ -64,6 +65,7 @@ def test_devices_and_ranks_do_equal_work(problem_class, tmp_path, capsys):
     assert {run.best_cost for run in comparison.runs} == {-6} and len({run.hash for run in comparison.runs}) == 1
     assert {run.parameters["tenure"] for run in comparison.runs} == {2}
     assert "20 iterations proved equal" in str(comparison)
+    assert dict(pyplot.rcParams) == settings  # a notebook shows its pictures as before
     (axes,) = comparison.plot()
     assert len(axes.patches) == 3 and "lightest on lightest:10" in axes.get_title()
     pyplot.close(axes.figure)

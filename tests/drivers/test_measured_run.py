@@ -46,8 +46,9 @@ def test_joules_of_warm_repetitions_are_those_of_a_series(record, monkeypatch):
     monkeypatch.setattr(Meter, "__enter__", lambda meter: series.append(meter.in_series) or enter(meter))
     record(*CLIMBS)
     assert series == [False, *[True] * 6]
-    record(*CLIMBS[:-2], "--repeats", "2")
+    made, _ = record(*CLIMBS[:-2], "--repeats", "2")
     assert series[7:] == [False] * 2
+    assert [(one.kind, one.work) for one in made.repetitions[-2:]] == [("fixed", 16)] * 2
 
 
 def test_a_short_repetition_is_a_trial_and_the_amount_grows(record, monkeypatch):
@@ -120,12 +121,6 @@ def test_options_that_contradict_a_measurement_are_refused(drive, others, tmp_pa
     monkeypatch.chdir(tmp_path)
     code, _, error = drive(*CLIMBS, *others)
     assert (code, error) == (2, f"error: {others[0]} and --measure: expected one of them\n")
-
-
-def test_a_fixed_amount_is_recorded_with_its_work(record):
-    made, _ = record(*CLIMBS[:-2], "--repeats", "2")
-    assert [(one.kind, one.work) for one in made.repetitions] == [("fixed", 16)] * 2
-    assert made.turns() == []
 
 
 @pytest.mark.slow

@@ -8,10 +8,8 @@ from typing import get_args
 
 import pytest
 
-from core.errors import UserError
 from core.local_search.algorithms import ALGORITHMS
 from drivers.cli.exit_codes import run_driver
-from drivers.cli.progress import progress_bar
 from drivers.ihc import ClimbOptions
 from drivers.options.declaration import OptionEffect, Options, option_flag, options_for_rank
 from drivers.options.local_search import Execution, SearchOptions
@@ -102,9 +100,3 @@ def test_an_unexpected_error_reaches_the_hook_that_ends_the_other_ranks(monkeypa
     monkeypatch.setattr(sys, "excepthook", lambda kind, error, trace: seen.append((kind, str(error))))
     run_driver(lambda argv: [][0], [])
     assert seen == [(IndexError, "list index out of range")]
-
-
-def test_a_bar_that_is_asked_for_without_rich_is_a_users_mistake(monkeypatch):
-    monkeypatch.setitem(sys.modules, "rich.console", None)
-    with pytest.raises(UserError, match="needs rich"):
-        progress_bar("climbing", wanted=True)

@@ -75,7 +75,7 @@ def test_every_run_is_made_once_recorded_and_shown_beside_the_published_figures(
     parts = (HILLS, UNTESTED)
     assert reproduce(parts=parts)[0] == 0
     said = unwrapped(capsys)
-    assert "made-up, scale quick: 4 runs, 0 recorded already; the rest takes about 16 s" in said
+    assert "made-up, scale quick: 4 runs, 0 recorded already; the rest takes about 12 s" in said
     assert f"[1/4] ihc, {FIRST}, core on cpu " in said and " s left)" in said
     assert f"[4/4] ihc, {SECOND}, pruned on threads " in said
     report = page(out)
@@ -164,7 +164,7 @@ def test_within_a_time_every_table_gets_its_first_row_first_and_the_same_command
     code, started = within("14s", parts=parts)
     assert (code, len(started)) == (0, 4)
     assert of_core(started) == [(4, FIRST), (8, FIRST)]
-    assert "note: 8 runs, 4 recorded already; the rest takes about 16 s; the same command continues" in unwrapped(
+    assert "note: 8 runs, 4 recorded already; the rest takes about 12 s; the same command continues" in unwrapped(
         capsys
     )
     assert page(out).count("the time of --budget was over") == 2
@@ -175,7 +175,7 @@ def test_within_a_time_every_table_gets_its_first_row_first_and_the_same_command
 
 def test_within_a_time_a_second_turn_follows_when_there_is_time_and_what_was_measured_is_shown(within, out):
     parts = (STANDARD.replace("measure = 1", f'measure = 1, rows = ["{FIRST}"]'),)
-    # A run takes three seconds; four are expected before it is recorded, and 17.1 after that.
+    # A run takes three seconds; three are expected before it is recorded, and 16.1 after that.
     assert turns(within("20s", *SOME_MINUTES, parts=parts)[1]) == [("cpu", 1), ("threads", 1)]
     assert "--budget was over" not in page(out) + (out / "made-up.csv").read_text()
     assert turns(within("20s", *SOME_MINUTES, parts=parts)[1]) == [("cpu", 2)]
@@ -289,10 +289,10 @@ def test_a_dry_run_prints_commands_that_a_shell_runs_and_leaves_nothing(reproduc
     *_, reason, first, second = capsys.readouterr().out.splitlines()
     cells = "; ".join(f"nowhere, {column}" for column in ("core", "pruned", "gain"))
     assert reason.startswith(f"# cannot run here: table 1: {cells}: nowhere: found no such instance")
-    assert reason.endswith("`python -m core.instances fetch made-up` downloads the paper's instances")
+    assert reason.endswith("`onekernel fetch made-up` downloads the paper's instances")
     for line, backend in ((first, "cpu"), (second, "threads")):
         assert line.startswith(f"{sys.executable} -m drivers.ihc ") and f" --backend {backend} " in line
-        assert line.endswith(" --no-progress  # about 4 s")
+        assert line.endswith(" --no-progress  # about 3 s")
     assert files(out) == {}
     out.mkdir()
     done = subprocess.run(first, shell=True, cwd=ROOT, capture_output=True, text=True, timeout=120)
@@ -315,8 +315,8 @@ def test_where_the_time_is_unknown_at_least_the_start_is_said(reproduce, capsys)
     series = '[series.edges]\nkinds = ["core"]\noptions = { bound = "edges" }\n'
     assert reproduce("--dry-run", parts=(series, bounded))[0] == 0
     said = capsys.readouterr().out
-    assert "the rest takes at least 6 s" in said
-    assert "# at least 3 s (no estimate)" in said
+    assert "the rest takes at least 4 s" in said
+    assert "# at least 2 s (no estimate)" in said
 
 
 # --- the list ---

@@ -262,6 +262,11 @@ def test_of_the_users_backends_those_run_that_can():
     assert [(one.backend, one.cores) for one in places] == [("threads", 3)]
 
 
+def test_a_gpu_of_cuda_and_opencl_runs_the_backend_that_auto_takes():
+    machine = machine_with(device("opencl", kind="gpu"), GPU)
+    assert [one.backend for one in series_configurations(Series("some", kinds=("gpu",)), machine)] == ["cuda"]
+
+
 def test_no_ranks_run_without_mpi(planned, monkeypatch):
     monkeypatch.setattr("drivers.experiments.presets.series.mpi_obstacle", lambda: "mpi4py is missing")
     plan = planned([series("ranked", kinds=["core"], ranks=2), table(["core", "ranked"])], machine_with(CORE))
@@ -353,7 +358,7 @@ def test_a_row_without_an_instance_says_what_sets_it_in_every_column_with_runs(p
 @pytest.mark.parametrize(
     ("workload", "options", "quick", "why"),
     [
-        ("ihc", {"colour": "red"}, {}, "--colour: python -m drivers.ihc has no such option"),
+        ("ihc", {"colour": "red"}, {}, "--colour: onekernel ihc has no such option"),
         ("ihc", {"scan": "slow"}, {}, "--scan: invalid choice: 'slow' (choose from "),
         ("ihc", {"tour": "a"}, {}, "--tour: found among a paper's options, expected one that decides its work"),
         ("ihc", {}, {"seeds": [1, 2]}, "--seeds changes nothing here"),

@@ -138,16 +138,20 @@ def measured(record, name, exhibit=TABLE):
         ("communication", None),
         ("warp_efficiency", None),
         ("charged", None),
+        ("construction_ms", 2000.0),
+        ("update_part", 20.0),
+        ("deposit_part", None),
     ],
 )
 def test_a_measure_is_a_number_of_a_run(make_measured, name, value):
     kernels = [
-        {"kernel": "a", "launches": 1, "load_efficiency": [0.1, 0.5, 1.0], "ipc": [1, 2, 3], "warp_efficiency": None},
-        {"kernel": "b", "launches": 3, "load_efficiency": [0.05, 0.9, 1.0], "ipc": [1, 1, 3], "warp_efficiency": None},
+        {"kernel": "a", "launches": 1, "load_efficiency": [0.1, 0.5, 1.0], "ipc": [1, 2, 3], "seconds": [1, 2, 9]},
+        {"kernel": "b", "launches": 3, "load_efficiency": [0.05, 0.9, 1.0], "ipc": [1, 1, 3], "seconds": [0, 0.5, 1]},
     ]
     details = {"steps_per_climb": 103.3, "cities": 100, "streamed_bytes": 4096, "profile": {"kernels": kernels}}
     record = climbs(make_measured, "small", 1.0, details=details)
-    assert measured(record, name) == (None if value is None else pytest.approx(value))
+    exhibit = replace(TABLE, phases={"construction": ("a",), "update": ("b", "none"), "deposit": ("none",)})
+    assert measured(record, name, exhibit) == (None if value is None else pytest.approx(value))
 
 
 def test_a_tuned_run_is_charged_its_tuning(make_measured):

@@ -45,7 +45,7 @@ def test_a_report_is_made_from_the_records_of_several_files(files, reports):
         ("compare none", "{folder}/none: cannot read the records: No such file or directory"),
         ("compare unequal", "unequal work cannot be compared: hash is"),
         ("compare a --out {folder}/b", "{folder}/b: cannot write the report: "),
-        ("papers sat", "no paper has a row for these records: use `python -m reports compare`"),
+        ("papers sat", "no paper has a row for these records: use `onekernel report compare`"),
         ("compare wrong", "no records to compare: the NumPy scorer confirmed none of them"),
         ("csv notes", "{folder}/notes:1: expected a run record"),
         ("csv a --out {folder}", "{folder}: cannot write the table: Is a directory"),
@@ -88,7 +88,7 @@ def test_tables_for_latex_are_written_on_request(files, reports, monkeypatch):
     assert "runs/s" in text and "\ncuda & " in text
     monkeypatch.setitem(sys.modules, "pandas", None)
     code, _, error = reports(*asked, "--latex")
-    assert (code, error) == (2, "error: tables of records need pandas: pip install pandas\n")
+    assert (code, error) == (2, "error: tables of records need pandas: pip install 'onekernel[report]'\n")
 
 
 def test_the_help_documents_every_column_of_the_csv_file(reports):

@@ -55,11 +55,6 @@ def test_what_is_known_is_a_line_with_its_name():
     assert formatter(650.0, 0) == "65.0"
 
 
-def test_a_search_that_never_improved_has_its_start():
-    figure = draw_history([[0, 0, 0.1, 7]], "moves", "a search")
-    assert lines(figure.axes[0]) == {"best cost": ([0], [7])}
-
-
 def test_equal_pictures_are_equal_files(tmp_path):
     for name in ("one.svg", "other.svg"):
         save_figure(draw_history(HISTORY, "moves", "a search"), str(tmp_path / name))

@@ -86,12 +86,6 @@ def test_without_a_history_the_start_and_the_end_are_written_and_said(tmp_path, 
     assert note.startswith("ihc on kroA100, seed 0, cpu (device 0): no history was recorded; its start and its end")
 
 
-def test_exact_search_counts_its_nodes(tmp_path, run):
-    details = {"start_cost": 9000}
-    iohprofiler.write([run(workload="exact", history=None, evaluations=321, details=details, best_cost=8000)], tmp_path)
-    assert list(read(tmp_path).values()) == [[[(1, 9000), (321, 8000)]]]
-
-
 def test_a_run_of_which_nothing_is_known_is_left_out_and_said(tmp_path, run):
     _, notes = iohprofiler.write([run(), run(seed=1, history=None)], tmp_path)
     assert len(read(tmp_path)["ihc", "ihc kroA100", 100]) == 1

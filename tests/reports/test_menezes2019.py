@@ -1,7 +1,9 @@
 """The tables of Menezes et al. 2019: the figures against the paper's text and against each other."""
 
+import itertools
 from decimal import Decimal
 
+import numpy as np
 import pytest
 
 PAPER = "menezes2019"
@@ -60,10 +62,12 @@ def test_the_optima_are_those_of_the_suites_catalogue(published, catalogue):
 
 def test_disagreements_are_as_listed(published, times):
     seconds = {place: Decimal(text) for place, text in times.items()}
-    abstract, similar, conclusion = (disagreement.finding for disagreement in published.disagreements)
+    abstract, largest, similar, conclusion = (disagreement.finding for disagreement in published.disagreements)
     cells = [(row.instance, row.options["ants"]) for row in table(published, "II").rows]
     fastest = [min(STRATEGIES, key=lambda strategy: seconds[name, strategy, ants]) for name, ants in cells]
     assert fastest == ["fine-deposit"] * 36 and "all 36 cells" in abstract
+    saved = [seconds[name, "fine-deposit", ants] < seconds[name, "fine", ants] / 2 for name, ants in cells]
+    assert f"in {sum(saved)} of {len(cells)} cells" in largest
     pairs = [(seconds["dj38", "coarse", ants], seconds["dj38", "fine", ants]) for ants in SIZES]
     assert "{} s and {} s".format(*pairs[0]) in similar
     assert [coarse / fine < Decimal("1.1") for coarse, fine in pairs] == [False, False, True, True]
@@ -79,7 +83,22 @@ def test_the_part_of_the_serial_update_is_that_of_the_note(published, times):
         (name, ants): 1 - Decimal(times[name, "fine-deposit", ants]) / Decimal(times[name, "fine", ants])
         for name, _, ants in times
     }
-    least, most = min(parts, key=parts.get), max(parts, key=parts.get)
-    note = table(published, "II").note
-    for (name, ants), part in (least, parts[least]), (most, parts[most]):
-        assert f"{100 * part:.0f} % ({name}, {ants:,} ants)" in note
+    for name, ants in (min(parts, key=parts.get), max(parts, key=parts.get)):
+        assert f"{100 * parts[name, ants]:.0f} % ({name}, {ants:,} ants)" in table(published, "II").note
+
+
+def test_phases_have_the_kernels_of_an_iteration_and_the_papers_words(published, paper):
+    from backends import create
+    from core.ant_colony import AntColony, Settings
+    from core.ranks import OneRank
+
+    distances, launched = np.ones((5, 5), np.uint16), set()
+    settings = Settings(ants=2, variant="as", candidates=0, local_search="none")
+    for strategy in STRATEGIES:
+        search = AntColony(create("python"), OneRank(), distances, settings, strategy=strategy, mapping="published")
+        search.backend.launch = lambda kernel, *_: launched.add(kernel.name)
+        search.colonies[0].iterate()
+    exhibit = table(published, "B")
+    assert sorted(itertools.chain(*exhibit.phases.values())) == sorted(launched)
+    quotes = [*exhibit.claim.split('"')[1::2], *(one.quote for one in published.disagreements)]
+    assert all(quote in paper for quote in quotes)

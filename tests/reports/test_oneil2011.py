@@ -38,9 +38,3 @@ def test_steps_and_claims_are_sentences_of_the_text(published, paper):
     assert f"between 84 and 124 steps with an average of {table.row('kroE100').figures[2][0]}" in text
     assert "84 to 124 steps" in table.note
     assert "62 times faster" in text and "62 times" in published.chosen("figure", "1")[0].claim
-
-
-def test_costs_of_200_000_climbs_are_of_no_other_number(published):
-    """A scale changes the number of climbs of other columns, and not of this one."""
-    (table,) = published.chosen("table", "1")
-    assert table.column("double").options == {"climbers": 200_000} and "200,000" in table.column("double").head

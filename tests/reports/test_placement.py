@@ -45,13 +45,6 @@ def test_a_series_of_one_core_is_the_base_of_a_row_with_more(has):
     assert base.processors == "" and has(base) and not has(base, **RANKS)
 
 
-def test_generated_strings_belong_to_the_row_of_their_length(has):
-    row = ExhibitRow(name="1,000 letters", instance="half:1000:seed=1")
-    chosen = choice(row, {"kinds": ("core",)}, workload="lcs")
-    found = [has(chosen, workload="lcs", instance=f"half:{n}:seed=1", execution={}) for n in (1000, 3000)]
-    assert found == [True, False]
-
-
 def test_a_generated_knapsack_has_options_and_the_name_of_its_records(has):
     """`drivers.knapsack` takes options and no name, and a record has the name and no options."""
     row = ExhibitRow(name="capacity 500", instance="paper:1500:500:seed=0", options={"items": 1500, "capacity": 500})
@@ -70,6 +63,14 @@ def test_options_of_a_column_keep_an_amount_that_scales_change(has):
     for column, found in ((pinned, [False, True]), (free, [True, True])):
         chosen = run_choice(paper, exhibit, row, column)
         assert [has(chosen, parameters={"climbers": n}) for n in (100_000, 200_000)] == found
+
+
+def test_a_run_with_a_setting_that_its_series_does_not_request_belongs_to_another(has):
+    started = {"execution": {"start": "order"}, "details": {"options": {"start": "order"}}}
+    row, made = ExhibitRow(name="kroA100"), {"workload": "ihc", "options": {"instance": "kroA100"}}
+    for options, found in (({}, [True, False]), ({"start": "order"}, [False, True])):
+        chosen = choice(row, {"kinds": ("core",), "options": options}, **made)
+        assert [has(chosen), has(chosen, **started)] == found
 
 
 def test_a_published_column_has_no_runs():

@@ -2,18 +2,16 @@
 
 import pytest
 
-from reports.plots.style import WIDTH, logarithmic, pyplot, tick_text
+from reports.plots.style import WIDTH, logarithmic, report_settings, tick_text
 from tests.reports.pictures import illegible
 
 
 @pytest.fixture
 def panels():
     """The narrowest panels that pictures have."""
-    pytest.importorskip("matplotlib")
-    library = pyplot()
-    figure, axes = library.subplots(1, 2, figsize=(WIDTH, 2.4), layout="constrained")
-    yield axes
-    library.close(figure)
+    figure = pytest.importorskip("matplotlib.figure")
+    with report_settings():
+        yield figure.Figure(figsize=(WIDTH, 2.4), layout="constrained").subplots(1, 2)
 
 
 @pytest.fixture

@@ -171,18 +171,13 @@ def test_of_several_versions_the_last_counts(make_measured, make_record):
     assert one(runs).rates["rate"].tolist() == [4000]
 
 
-def test_the_first_call_of_several_seeds_is_that_of_the_first_one(make_measured):
-    runs = [make_measured(seed=seed, hash=f"{seed:04x}", first_call_s=1.0 + 10 * seed) for seed in range(2)]
-    assert one(runs).rates["first_call_s"].tolist() == [pytest.approx(1.0)]
+def test_several_seeds_are_one_row_with_the_first_call_of_the_first_one(make_measured):
+    def run(backend, seed):
+        own = {"seed": seed, "best_cost": 21282 + seed, "hash": f"{seed:04x}", "first_call_s": 1.0 + 10 * seed}
+        return make_measured([1.0 + seed] * 6, backend=backend, **own)
 
-
-def test_several_seeds_are_one_row(make_measured):
-    runs = [
-        make_measured([1.0 + seed] * 6, backend=backend, seed=seed, best_cost=21282 + seed, hash=f"{seed:04x}")
-        for backend in ("cpu", "threads")
-        for seed in range(3)
-    ]
-    section = one(runs)
+    section = one([run(backend, seed) for backend in ("cpu", "threads") for seed in range(3)])
+    assert section.rates["first_call_s"].tolist() == [pytest.approx(1.0)] * 2
     assert section.rates["repetitions"].to_dict() == {"one core": 18, "threads": 18}
     assert proof_sentence(section).endswith("2,000 climbs; 3 seeds proved equal: length 21,282 to 21,284")
 

@@ -1,10 +1,7 @@
 """Records as Python reads them: joined, as a table of pandas, side by side."""
 
-import sys
-
 import pytest
 
-from core.errors import UserError
 from reports.records.files import append
 from reports.runs import load
 
@@ -27,12 +24,6 @@ def test_a_row_is_a_repetition(two_files):
     table = load(*two_files).to_pandas()
     assert table["backend"].tolist() == ["cpu", "cpu", "threads"]
     assert table["repetition"].tolist() == [1, 2, 1]
-
-
-def test_without_pandas_that_is_said(two_files, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(UserError, match="tables of records need pandas: pip install pandas"):
-        load(*two_files).to_pandas()
 
 
 def test_runs_stand_side_by_side(two_files):

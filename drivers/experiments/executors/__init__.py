@@ -58,4 +58,4 @@ def make_executor(name: str, settings: Mapping[str, str]) -> Executor:
     try:
         return make(**settings)
     except ModuleNotFoundError as error:
-        raise UserError(f"--executor {name}: {error.name} is missing: pip install -e '.[executors]'") from None
+        raise UserError(f"--executor {name}: {error.name} is missing: pip install 'onekernel[executors]'") from None

@@ -1,8 +1,9 @@
-"""The benchmark: rows of `drivers/bench/cases.toml` on the devices here, and a page of their rates."""
+"""The benchmark: rows of `drivers/bench/cases.toml` and `reports/pages/ranks.toml` on the devices here, and a page."""
 
 from __future__ import annotations
 
 import argparse
+import math
 import shlex
 import sys
 import time
@@ -37,9 +38,8 @@ DESCRIPTION = """\
 Measure the rates of the project's benchmark cases on every device here. The candidates of a case do the same work in
 processes of their own, one core before and after the others. Results must be equal."""
 
-CASES: Sequence[Mapping[str, Any]] = tomllib.loads(
-    Path(__file__).parents[2].joinpath("bench", "cases.toml").read_text(encoding="utf-8")
-)["case"]
+_FILE = Path(__file__).parents[2] / "bench" / "cases.toml"
+CASES: Sequence[Mapping[str, Any]] = [*tomllib.loads(_FILE.read_text(encoding="utf-8"))["case"], *ranks.PLAN["case"]]
 FAMILIES = tuple(dict.fromkeys(row["family"] for row in CASES))
 """Values of `--workload`, beside all."""
 BEST, RANKS = APART = "best", "ranks"
@@ -69,7 +69,7 @@ def bench_parser() -> argparse.ArgumentParser:
     add("--busy", action="store_true", help="measure while other programs run too")
     programs = "also measure C programs of the same work, compiled with gcc"
     add("--reference-programs", action="store_true", help=programs)
-    add("--time-budget", type=number, metavar="S", help="start no case after S seconds")
+    add("--time-budget", type=number, default=math.inf, metavar="S", help="start no run after S seconds")
     add_plan_options(parser)
     add_core_options(parser)
     return parser
@@ -80,7 +80,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Raises `UserError` for a backend that is not usable here, a folder that cannot be written, or if no case can run.
     """
-    arguments = list(sys.argv[1:] if argv is None else argv)
+    began, arguments = time.monotonic(), list(sys.argv[1:] if argv is None else argv)
     options = bench_parser().parse_args(arguments)
     set_quiet(options.quiet)
     configurations, not_here = choose_configurations(options)
@@ -103,7 +103,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     show(f"{plan.summary()}, records: {records}")
     waits = not executor.elsewhere and not options.repeats and not options.busy
     run = PlanRun(len(plan.cases), executor, wait_until_idle if waits else None)
-    sections, failed = run_cases(cases, run, options.time_budget)
+    end = began + options.time_budget
+    sections, failed = run_cases(cases, run, end)
+    if left := time.monotonic() > end and run.total - run.shown:
+        show(f"{duration(options.time_budget)} have passed: {left} runs not measured")
     made_by = shlex.join(["python", "-m", "drivers.bench", *arguments])
     return max(FAILED if failed else DONE, write_page(sections, family, records, made_by))
 
@@ -166,13 +169,11 @@ def plan_growing(
     values: Mapping[str, Any], places: Sequence[Configuration], options: argparse.Namespace, records: Path
 ) -> Iterator[Case]:
     """Yield the runs of a row on several ranks with as much work for each rank as one rank has."""
-    grown = values.get("grown", {})
-    for place in places:
-        if place.ranks > 1 and values.get("weak"):
-            yield from (scale_work(one, place.ranks).on(place) for one in plan_variants(values, options, records))
-        elif place.ranks > 1 and str(place.ranks) in grown:
-            more = {"arguments": f"{values['arguments']} {grown[str(place.ranks)]}"}
-            yield from (one.on(place) for one in plan_variants({**values, **more}, options, records))
+    for place in (one for one in places if one.ranks > 1):
+        more = values.get("grown", {}).get(str(place.ranks), "")
+        if more or values.get("weak"):
+            for one in plan_variants({**values, "arguments": f"{values['arguments']} {more}"}, options, records):
+                yield (one if more else scale_work(one, place.ranks)).on(place)
 
 
 def choose_places(on: str, configurations: Sequence[Configuration]) -> list[Configuration]:
@@ -190,14 +191,15 @@ def choose_places(on: str, configurations: Sequence[Configuration]) -> list[Conf
 # --- runs and pages ---
 
 
-def run_cases(
-    cases: Sequence[BenchmarkCase], run: PlanRun, time_budget: float | None
-) -> tuple[list[InstanceRuns], bool]:
-    """Run the candidates of each case; return their records, and True if a run failed."""
-    began, failed, found = time.monotonic(), False, []
-    for place, case in enumerate(cases):
-        if time_budget is not None and time.monotonic() - began > time_budget:
-            show(f"{duration(time_budget)} have passed: {len(cases) - place} cases not measured")
+def run_cases(cases: Sequence[BenchmarkCase], run: PlanRun, end: float) -> tuple[list[InstanceRuns], bool]:
+    """Run the candidates of each case; return their records, and True if a run failed.
+
+    No run starts after the end, in seconds of a monotonic clock, but for a base that is measured again.
+    """
+    failed, found = False, []
+    run.refuses = lambda case: "no time is left" if case.turns == 1 and time.monotonic() > end else ""
+    for case in cases:
+        if time.monotonic() > end:
             break
         show(case.title)
         outcomes = run_with_baselines(run, case.runs)

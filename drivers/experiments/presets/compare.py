@@ -87,7 +87,8 @@ def main(argv: Sequence[str] | None = None, workload: Workload[Any] | None = Non
     words = sys.argv[1:] if argv is None else argv
     workload, options, rest = read_options(words, workload)
     ran = run_comparison(workload, options, rest)
-    code = DONE if options.dry_run else conclude(ran, options.out, shlex.join(["onekernel", "compare", *words]))
+    called = ["python", *workload.program] if workload.program else ["onekernel"]
+    code = DONE if options.dry_run else conclude(ran, options.out, shlex.join([*called, "compare", *words]))
     return USER_MISTAKE if ran.missing else FAILED if ran.failed else code
 
 

@@ -38,7 +38,7 @@ QUICK, STANDARD, _ = SCALES
 
 NOT_FOUND_TEXT = "no such"
 """Text in messages of missing instances (`core.instances.sources`)."""
-FETCH_ADVICE = " (`python -m core.instances fetch"
+FETCH_ADVICE = " (`onekernel fetch"
 """Text before the command that downloads an instance."""
 PAPER_OPTIONS = ("instance", "peers")
 """Options that a reproduction sets itself and that a paper's file may have too."""
@@ -221,7 +221,7 @@ def omission_reason(error: UserError, paper: Paper) -> str:
         return str(error)
     # Behind that is the command that gets this instance alone.
     found = f"{error.path}: found {error.found.partition(FETCH_ADVICE)[0]}"
-    return f"{found}; `python -m core.instances fetch {paper.name}` downloads the paper's instances"
+    return f"{found}; `onekernel fetch {paper.name}` downloads the paper's instances"
 
 
 def command_words(choice: RunChoice, options: Mapping[str, Any]) -> tuple[str, ...]:
@@ -235,7 +235,7 @@ def command_words(choice: RunChoice, options: Mapping[str, Any]) -> tuple[str, .
     words: list[str] = []
     for name, value in {**options, **({"instance": choice.instance} if choice.instance else {})}.items():
         if name not in declared:
-            raise UserError(f"--{name.replace('_', '-')}: python -m drivers.{workload.name} has no such option")
+            raise UserError(f"--{name.replace('_', '-')}: onekernel {workload.name} has no such option")
         option = declared[name]
         kind, flag = option.metadata["option"].type, option_flag(option)
         if kind is OUTPUT_FILE or (option.name in OWN_OPTIONS and option.name not in PAPER_OPTIONS):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from msgspec import structs
 
-from backends import Usability
+from backends import NAMES, Usability, backend_class
 from cluster.emulation import obstacle as emulation_obstacle
 from core.errors import UserError
 from drivers.experiments.configurations import Configuration, mpi_obstacle, plan_configurations
@@ -88,7 +88,10 @@ def _configurations(series: Series, machine: MachineResources) -> list[Configura
         raise UserError(f"no device{named} is of the kind {' or '.join(series.kinds)} here")
     found: list[Configuration] = []
     refused: list[UserError] = []
-    for of_backend in group_by([one for one in devices if one.kind == kind], lambda one: one.backend):
+    of_kind = group_by([one for one in devices if one.kind == kind], lambda one: one.backend)
+    # A GPU with CUDA has OpenCL too: the backend of `--backend auto` is first.
+    automatic = [name for name in NAMES if backend_class(name).automatic_for == kind]
+    for of_backend in sorted(of_kind, key=lambda group: group[0].backend not in automatic):
         try:
             found += _on_backend(series, machine, of_backend)
         except UserError as error:

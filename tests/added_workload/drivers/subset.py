@@ -1,7 +1,7 @@
 """Subset sum by enumeration, on any backend and over any number of ranks.
 
-python -m drivers.subset                   a first run of a second
-python -m drivers.subset --instance 12     fewer numbers
+onekernel subset                   a first run of a second
+onekernel subset --instance 12     fewer numbers
 """
 
 from __future__ import annotations

@@ -20,11 +20,14 @@ def test_a_command_runs_on_its_host_and_gives_its_exit_code(hosts_can_be):
     assert (done.stdout, done.stderr, done.returncode) == ("", "no-such-program: No such file or directory\n", 127)
 
 
-@pytest.mark.parametrize("words", [("0",), ("65",), ("2", "--on", "3"), ("2", "--on", "0")])
+@pytest.mark.parametrize(
+    "words", [("0",), ("65",), ("2", "--on", "3"), ("2", "--on", "0"), ("2", "--share", "/tmp/no")]
+)
 def test_hosts_that_cannot_be_are_refused(words):
     command = [sys.executable, "-m", "cluster.emulation", "cow", *words, "--", "true"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
-    assert (done.returncode, "error: expected 1 to 64 hosts" in done.stderr) == (2, True)
+    expected = "--share: expected folders" if "--share" in words else "expected 1 to 64 hosts"
+    assert (done.returncode, f"error: {expected}" in done.stderr) == (2, True)
 
 
 def test_the_wire_compiles_without_warnings(hosts_can_be):

@@ -92,7 +92,7 @@ def test_name_is_looked_up_in_the_folder_and_else_generated(tmp_path):
     "spec, words",
     [
         ("nug3O", "no such instance in {} or the cache ({}/cache) (did you mean nug30?)"),
-        ("nug30", "(`python -m core.instances fetch qaplib nug30` gets it), expected a file"),
+        ("nug30", "(`onekernel fetch qaplib nug30` gets it), expected a file"),
         ("", "no such instance in {}"),
         ("absent.dat", "no such file, expected a QAPLIB file"),
         ("absent/nug30", "no such file"),

@@ -1,6 +1,7 @@
 """The benchmark as a program: cases in turn with records, C programs and ranks, and pages."""
 
 import shutil
+from types import SimpleNamespace
 
 import pytest
 
@@ -60,13 +61,15 @@ def test_a_case_that_no_scorer_confirms_is_named_and_the_others_have_their_page(
 
 
 def test_without_gcc_or_time_a_line_says_why(only_cpu, use_rows, tmp_path, monkeypatch, capsys):
-    use_rows({**CLIMBS, "c": True})
+    use_rows({**CLIMBS, "c": True, "variants": ["--scan full", "--scan pruned"]}, {**CLIMBS, "title": "more"})
     monkeypatch.setattr("drivers.experiments.c_programs.shutil.which", lambda name: None)
-    line = [*IHC, "--reference-programs", "--time-budget", "0", "--out", str(tmp_path)]
+    times = iter([0, 1, 2])
+    monkeypatch.setattr("drivers.experiments.presets.bench.time", SimpleNamespace(monotonic=lambda: next(times, 9)))
+    line = [*IHC, "--reference-programs", "--repeats", "1", "--time-budget", "8", "--out", str(tmp_path)]
     assert run_driver(main, line) == 0
     said = capsys.readouterr().out
     assert "no reference programs in C: they need gcc, which is not here" in said
-    assert "1 run, 0 recorded already" in said and "1 cases not measured" in said
+    assert "3 runs, 0 recorded already" in said and "8.0 s have passed: 2 runs not measured" in said
 
 
 @pytest.mark.slow  # three programs, six repetitions each

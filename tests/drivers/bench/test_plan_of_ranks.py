@@ -20,22 +20,18 @@ def grown(option, of_two, of_eight):
     return {"grown": {"2": f"{option} {of_two}", "8": f"{option} {of_eight}"}}
 
 
-CAPACITY = grown("--capacity", 1800, 7200)
+CAPACITY, POINTS = grown("--capacity", 1800, 7200), grown("--points", 1000, 4000)
 SMALL = [
-    ("ppp", "--instance 31-37 --walks 1 --iterations 5", grown("--instance", "31-52", "31-104")),
-    ("lcs", "--instance half:800 --no-trace", grown("--instance", "half:1131", "half:2262")),
     ("ihc", "--instance uniform:20:seed=1 --climbers 1000", WEAK),
-    ("aco", "--instance uniform:25:seed=1 --ants 16 --iterations 2", WEAK),
-    ("knapsack", "--items 30 --capacity 900 --no-trace --verify", CAPACITY),
     ("qap", "--instance taillard:12:seeds=1,2 --walks 8 --level algorithm --iterations 4", WEAK),
-    ("exact", "--instance uniform:11:seed=1 --bound edges --count", {}),
-    (
-        "weierstrass",
-        "--instance 3 --points 500 --walks 1 --level solution --iterations 2",
-        grown("--points", 1000, 4000),
-    ),
-    ("tsp", "--instance uniform:30:seed=1 --algorithm tabu --neighbourhood exchange2 --walks 1 --iterations 4", {}),
+    ("aco", "--instance uniform:25:seed=1 --ants 16 --iterations 2", WEAK),
+    ("ppp", "--instance 31-37 --walks 1 --iterations 5", grown("--instance", "31-52", "31-104")),
+    ("weierstrass", "--instance 3 --points 500 --walks 1 --level solution --iterations 2", POINTS),
     ("heldkarp", "--instance uniform:12:seed=1", {}),
+    ("lcs", "--instance half:800 --no-trace", grown("--instance", "half:1131", "half:2262")),
+    ("knapsack", "--items 30 --capacity 900 --no-trace --verify", CAPACITY),
+    ("exact", "--instance uniform:11:seed=1 --bound edges --count", {}),
+    ("tsp", "--instance uniform:30:seed=1 --algorithm tabu --neighbourhood exchange2 --walks 1 --iterations 4", {}),
     ("knapsack", "--items 20 --capacity 900", CAPACITY),
     ("lcs", "--instance half:600", grown("--instance", "half:849", "half:1697")),
 ]
@@ -43,7 +39,7 @@ SMALL = [
 
 
 def rows_of_gpus():
-    return [one for row in bench.CASES if row["on"] == "ranks of GPUs" and "title" not in row for one in row["for"]]
+    return [one for row in bench.CASES if row["on"] == "ranks of GPUs" and "workload" not in row for one in row["for"]]
 
 
 def segments():
@@ -57,6 +53,8 @@ def test_each_rank_has_as_much_work_as_one(rows, tmp_path, shared_data):
     places = [replace(GPU, ranks=count) for count in (1, 2, 4, 8)]
     cases = list(bench.plan_cases(options, places, tmp_path / "r.jsonl", with_c=False))
     of_one = {case.title: case.runs[0].core_s for case in cases if case.runs[0].configuration.ranks == 1}
+    names = {case.title: case.runs[0].task.problem.name for case in cases if case.title in of_one}
+    assert all(title.split(", ")[1] in name for title, name in names.items()), "names of the page"
     growing = [case for case in cases if case.title.endswith(", grows")]
     assert len(growing) == 3 * sum(bool({"weak", "grown"} & row.keys()) for row in rows_of_gpus())
     for case in growing:
@@ -69,15 +67,16 @@ def test_each_rank_has_as_much_work_as_one(rows, tmp_path, shared_data):
     "count",
     [pytest.param(2, marks=pytest.mark.slow), pytest.param(8, marks=[pytest.mark.long, pytest.mark.timeout(1800)])],
 )
-def test_the_workloads_of_the_plan_have_equal_results_on_ranks(count, only_cpu, use_rows, tmp_path):
+def test_the_workloads_of_the_plan_have_equal_results_on_ranks(count, only_cpu, use_rows, tmp_path, monkeypatch):
     pytest.importorskip("mpi4py")
     assert [row["workload"] for row in rows_of_gpus()] == [workload for workload, _, _ in SMALL]
     small = {"family": "ranks", "on": "ranks of cores"}
     use_rows(*[{**small, **more, "title": name, "workload": name, "arguments": words} for name, words, more in SMALL])
-    before = segments()
+    before, out = segments(), tmp_path / "out"
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     line = ["--workload", "ranks", "--ranks", str(count), "--oversubscribe", "--busy", "--repeats", "1"]
-    assert run_driver(bench.main, [*line, "--out", str(tmp_path)]) == 0
-    works = rank_rates(merge(load(tmp_path / "ranks.jsonl")))
+    assert run_driver(bench.main, [*line, "--out", str(out)]) == 0
+    works = rank_rates(merge(load(out / "ranks.jsonl")))
     assert [list(work.strong.index) for work in works] == [[1, count]] * len(SMALL)
     assert sum(list(work.weak.index) == [1, count] for work in works) == sum(bool(more) for _, _, more in SMALL)
     left = segments() - before
@@ -85,4 +84,4 @@ def test_the_workloads_of_the_plan_have_equal_results_on_ranks(count, only_cpu, 
         left &= segments()
         if left:
             time.sleep(1)
-    assert not left
+    assert not left and list(tmp_path.iterdir()) == [out]
