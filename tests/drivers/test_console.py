@@ -12,7 +12,6 @@ from drivers.workload.registry import NAMES
 from tests.conftest import ROOT
 
 SCRIPT = "import sys; from drivers.console import main; sys.exit(main())"
-TINY = ("ihc", "--instance", "uniform:8:seed=1", "--climbers", "4", "--backend", "python")
 
 
 @pytest.fixture
