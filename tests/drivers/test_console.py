@@ -26,17 +26,9 @@ def onekernel(environment):
 
 
 @pytest.fixture
-def run_here(monkeypatch, capsys):
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["pytest"])
-        try:
-            code = console.main([*map(str, arguments)])
-        except SystemExit as stop:
-            code = stop.code
-        said = capsys.readouterr()
-        return code, said.out, said.err
-
-    return run
+def run_here(monkeypatch, outcome_of):
+    monkeypatch.setattr(sys, "argv", ["pytest"])
+    return lambda *arguments: outcome_of(console.main, [*map(str, arguments)])
 
 
 def test_alone_it_lists_every_program_within_eighty_columns(run_here):

@@ -72,18 +72,10 @@ def make_record():
 
 
 @pytest.fixture
-def reports(capsys):
+def reports(outcome_of):
     from reports.__main__ import main
 
-    def run(*arguments):
-        try:
-            code = main([*map(str, arguments)])
-        except SystemExit as end:
-            code = end.code
-        said = capsys.readouterr()
-        return code, said.out, said.err
-
-    return run
+    return lambda *arguments: outcome_of(main, [*map(str, arguments)])
 
 
 @pytest.fixture
