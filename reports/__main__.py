@@ -52,9 +52,9 @@ def _make_gallery(options: argparse.Namespace) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = ProgramParser(prog=invocation("reports"), description="Make reports from files of run records.")
     commands = parser.add_subparsers(dest="command", required=True)
-    for name, (write, out, help_text, description) in COMMANDS.items():
+    for name, (write, out, content) in COMMANDS.items():
         epilog = f"columns:\n{frame.documentation()}" if name == "csv" else None
-        command = commands.add_parser(name, help=help_text, description=description, epilog=epilog)
+        command = commands.add_parser(name, help=content, description=f"Write {content}.", epilog=epilog)
         command.set_defaults(write=write)
         command.add_argument("records", nargs="+", type=Path, help="files of run records (JSON Lines)")
         where = "folder to write to (%(default)s)" if out else "file to write to (standard output)"
@@ -127,38 +127,21 @@ def _compare(records: Sequence[Record], options: argparse.Namespace) -> Sequence
 
 OUT = Path("reports/out")
 COMMANDS = {
-    "compare": (
-        _compare,
-        OUT,
-        "rates of the runs of one workload, a section for each instance",
-        "Write the rates of the runs of one workload, a section for each instance.",
-    ),
+    "compare": (_compare, OUT, "rates of the runs of one workload, a section for each instance"),
     "papers": (
         lambda records, options: paper.write_all(records, options.out),
         OUT,
-        "papers' tables and figures, filled with the runs",
-        "Fill the tables and figures of papers with runs of the workloads that they measured.",
+        "papers' tables and figures, filled with runs of the workloads that they measured",
     ),
     "ranks": (
         lambda records, options: ranks.write(ranks.rank_rates(records), options.out),
         OUT,
-        "rates of one rank and of several ranks on the same problem",
-        "Write the rates of one rank and of several ranks on the same problems.",
+        "rates of one rank and of several ranks on the same problems",
     ),
-    "csv": (
-        _write_csv,
-        None,
-        "comma-separated values, a row per repetition",
-        "Write comma-separated values, a row per repetition. Values without a record are empty.",
-    ),
-    "ioh": (
-        _write_ioh,
-        OUT / "ioh",
-        "IOHprofiler's format, for IOHanalyzer and iohinspector",
-        "Write runs in IOHprofiler's format: best cost over evaluations, a run per seed.",
-    ),
+    "csv": (_write_csv, None, "comma-separated values, a row per repetition; values without a record are empty"),
+    "ioh": (_write_ioh, OUT / "ioh", "IOHprofiler's format: best cost over evaluations, a run per seed"),
 }
-"""Each command: the function that writes, the default folder, and texts of its help."""
+"""Each command: the function that writes, the default folder, and what it writes."""
 
 
 if __name__ == "__main__":
