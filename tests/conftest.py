@@ -66,6 +66,13 @@ def shared_data():
 
 
 @pytest.fixture
+def no_instances(tmp_path, monkeypatch):
+    """No instances at hand: an empty cache, and no folder that a variable names."""
+    monkeypatch.delenv("TSPLIB_DIR", raising=False)
+    monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
 def outcome_of(capsys):
     """Call a program in this process; return its exit code, standard output and standard error."""
 

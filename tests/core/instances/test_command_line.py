@@ -14,9 +14,7 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, outcome_of):
-    monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path / "cache"))
-    monkeypatch.delenv("TSPLIB_DIR", raising=False)
+def run(tmp_path, no_instances, outcome_of):
     (tmp_path / "five.tsp").write_text(samples.EUCLIDEAN)
 
     return lambda *arguments: outcome_of(main, [*arguments])
