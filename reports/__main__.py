@@ -25,7 +25,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if options.command == "gallery":
             return _make_gallery(options)
-        written = options.write(distinct(record for path in options.records for record in load(path)), options)
+        records = distinct(record for path in options.records for record in load(path))
+        if not records:
+            raise RecordError("no records in the files")
+        written = options.write(records, options)
         if isinstance(written, int):
             return written
         print_paths(written)
@@ -71,8 +74,6 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _write_csv(records: Sequence[Record], options: argparse.Namespace) -> Sequence[Path] | int:
-    if not records:
-        raise RecordError("no records in the files")
     text = frame.csv_text(records)
     if options.out is None:
         return run_watched(lambda: _print(text))
@@ -90,8 +91,6 @@ def _print(text: str) -> int:
 
 
 def _write_ioh(records: Sequence[Record], options: argparse.Namespace) -> Sequence[Path]:
-    if not records:
-        raise RecordError("no records in the files")
     files, notes = iohprofiler.write(records, options.out)
     for note in notes:
         print(f"note: {note}", file=sys.stderr)

@@ -19,7 +19,7 @@ from reports.papers.placement import has_run, run_choice
 from reports.papers.verdicts import NOT_RUN, UNTESTED, Verdict, verdict
 from reports.plots.exhibits import draw
 from reports.rates import BUSY_CORES
-from reports.records.files import Record, RecordError
+from reports.records.files import Record
 from reports.text.formatting import duration, grouped, listed, per_cent
 from reports.text.tables import TextTable
 
@@ -91,10 +91,8 @@ def write(
 def write_all(records: Sequence[Record], folder: Path) -> list[Path]:
     """Write the page of every paper with cells of the records, or that measured their workloads, with all its exhibits.
 
-    Raises `UserError` if there is no such paper, or as `write`; `RecordError` without records.
+    Raises `UserError` if there is no such paper, or as `write`.
     """
-    if not records:
-        raise RecordError("no records to fill tables with")
     papers: dict[str, Paper] = {}
     for workload in dict.fromkeys(record.workload for record in records):
         chosen = papers_of_workload(workload)

@@ -49,12 +49,11 @@ def test_a_report_is_made_from_the_records_of_several_files(files, reports):
         ("compare a --out {folder}/b", "{folder}/b: cannot write the report: "),
         ("papers exact --out {folder}/b", "{folder}/b: cannot write the report: "),
         ("papers sat", "no paper has tables for the workload 'sat': use `python -m reports compare`"),
-        ("papers empty", "no records to fill tables"),
+        ("papers empty", "no records in the files"),
         ("compare wrong", "no records to compare: the NumPy scorer confirmed none of them"),
         ("csv notes", "{folder}/notes:1: expected a run record"),
         ("csv a --out {folder}", "{folder}: cannot write the table: Is a directory"),
         ("csv a --out {folder}/a/b", "{folder}/a/b: cannot write the table: "),
-        ("ioh empty", "no records in the files"),
         ("ioh a --out {folder}/b", "{folder}/b: cannot write IOHprofiler's files: "),
     ],
 )
