@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from core.lang import tree
 
 T = TypeVar("T")
+Shape = int | tuple[int, ...]
+"""Shape of an array; a number of elements is that of a flat one."""
 
 
 class Unavailable(UserError):
@@ -102,9 +104,9 @@ class Buffer:
 
     serials = itertools.count()
 
-    def __init__(self, handle: Any, shape: tuple[int, ...], dtype: DTypeLike) -> None:
+    def __init__(self, handle: Any, shape: Shape, dtype: DTypeLike) -> None:
         self.handle = handle
-        self.shape = shape
+        self.shape = (shape,) if isinstance(shape, int) else tuple(shape)
         self.dtype = np.dtype(dtype)
         self.size = int(np.prod(shape))
         self.image: Buffer | None = None
@@ -290,7 +292,7 @@ class Device:
         """List the devices of this machine; raises `Unavailable` if there can be none."""
         raise NotImplementedError
 
-    def allocate(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> Buffer:
+    def allocate(self, shape: Shape, dtype: DTypeLike) -> Buffer:
         """Allocate uninitialised memory; raises `OutOfMemory`."""
         raise NotImplementedError
 

@@ -47,7 +47,7 @@ DIALECTS = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print a kernel for a device; returns the exit code: 0, or 2 for a user's mistake, reported in one line."""
-    parser = ProgramParser(prog=invocation("core.lang show"), description=__doc__)
+    parser = ProgramParser(prog=invocation("backends.show"), description=__doc__)
     add = parser.add_argument
     add("kernel", metavar="FILE:KERNEL", help="a file or dotted module, and a kernel's name in it")
     dialect = (

@@ -70,9 +70,9 @@ def _show(options: argparse.Namespace) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = ProgramParser(prog=invocation("reports"), description="Make reports from files of run records.")
     commands = parser.add_subparsers(dest="command", required=True)
-    for name, (write, out, written) in COMMANDS.items():
+    for name, (write, out, content) in COMMANDS.items():
         epilog = f"columns:\n{frame.documentation()}" if name == "csv" else None
-        command = commands.add_parser(name, help=written, description=f"Write {written}.", epilog=epilog)
+        command = commands.add_parser(name, help=content, description=f"Write {content}.", epilog=epilog)
         command.set_defaults(write=write)
         command.add_argument("records", nargs="+", type=Path, help="files of run records (JSON Lines)")
         where = "folder to write to (%(default)s)" if out else "file to write to (standard output)"
@@ -136,11 +136,7 @@ def _compare(records: Sequence[Record], options: argparse.Namespace) -> Sequence
 
 OUT = Path("reports/out")
 COMMANDS = {
-    "compare": (
-        _compare,
-        OUT,
-        "rates of the runs of one workload, a section for each instance",
-    ),
+    "compare": (_compare, OUT, "rates of the runs of one workload, a section for each instance"),
     "papers": (
         lambda records, options: paper.write_all(records, options.out),
         OUT,
@@ -151,16 +147,8 @@ COMMANDS = {
         OUT,
         "rates of one rank and of several ranks on the same problems",
     ),
-    "csv": (
-        _write_csv,
-        None,
-        "comma-separated values, a row per repetition, with an empty cell for what was not recorded",
-    ),
-    "ioh": (
-        _write_ioh,
-        OUT / "ioh",
-        "IOHprofiler's format, for IOHanalyzer and iohinspector: best cost over evaluations, a run per seed",
-    ),
+    "csv": (_write_csv, None, "comma-separated values, a row per repetition; values without a record are empty"),
+    "ioh": (_write_ioh, OUT / "ioh", "IOHprofiler's format: best cost over evaluations, a run per seed"),
 }
 """Each command: the function that writes, the default folder, and what it writes."""
 

@@ -65,6 +65,28 @@ def shared_data():
     return SHARED_DATA.resolve()
 
 
+@pytest.fixture
+def no_instances(tmp_path, monkeypatch):
+    """No instances at hand: an empty cache, and no folder that a variable names."""
+    monkeypatch.delenv("TSPLIB_DIR", raising=False)
+    monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def outcome_of(capsys):
+    """Call a program in this process; return its exit code, standard output and standard error."""
+
+    def call(program, *arguments):
+        try:
+            code = program(*arguments)
+        except SystemExit as end:
+            code = end.code
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return call
+
+
 def of_platform(platform, extra):
     devices = backends.backend_class("opencl").devices()
     index = next((d.index for d in devices if d.driver.startswith(platform)), None)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from backends.cpu.shared_memory import Segment, SharedBuffer
-from backends.device import Buffer, OutOfMemory
+from backends.device import Buffer, OutOfMemory, Shape
 from backends.launch import Backend
 
 CACHE_LINE = 64
@@ -21,7 +21,7 @@ class HostMemory(Backend):
 
     memory = "host"
 
-    def allocate(self, shape: int | tuple[int, ...], dtype: np.typing.DTypeLike) -> Buffer:
+    def allocate(self, shape: Shape, dtype: np.typing.DTypeLike) -> Buffer:
         return host_buffer(shape, dtype)
 
     def fill(self, buffer: Buffer, host: np.ndarray) -> None:
@@ -52,9 +52,8 @@ class HostMemory(Backend):
         return SharedBuffer.opened(segment, (size,), dtype)
 
 
-def host_buffer(shape: int | tuple[int, ...], dtype: np.typing.DTypeLike) -> Buffer:
+def host_buffer(shape: Shape, dtype: np.typing.DTypeLike) -> Buffer:
     """Make a flat buffer in host memory, aligned to a cache line."""
-    shape = (shape,) if isinstance(shape, int) else tuple(shape)
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     try:
         room = np.empty(size + CACHE_LINE, np.uint8)

@@ -29,7 +29,7 @@ from backends.cpu import native, shared_memory
 from backends.cpu.shared_memory import SharedBuffer
 from backends.cpu.single_core import CpuBackend, argument_slots
 from backends.cpu_info import cpu_device
-from backends.device import Buffer, DeviceInfo, Launch, Unavailable
+from backends.device import Buffer, DeviceInfo, Launch, Shape, Unavailable
 from core.errors import refusal
 from core.lang.types import BY_NAME
 
@@ -84,7 +84,7 @@ class JoblibBackend(CpuBackend):
             raise Unavailable(why) from error
         return [cpu_device()]
 
-    def allocate(self, shape: int | tuple[int, ...], dtype: np.typing.DTypeLike) -> SharedBuffer:
+    def allocate(self, shape: Shape, dtype: np.typing.DTypeLike) -> SharedBuffer:
         return SharedBuffer.create(shape, dtype)
 
     def execute(self, launch: Launch) -> None:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import itertools
-import math
 import mmap
 import os
 import tempfile
@@ -22,7 +21,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from backends.device import Buffer, OutOfMemory, Unavailable
+from backends.device import Buffer, OutOfMemory, Shape, Unavailable
 from core.errors import refusal
 
 HAS_NAMELESS_FILES = hasattr(os, "memfd_create") and os.path.isdir("/proc/self/fd")
@@ -97,15 +96,14 @@ def unlink_opened() -> None:
 class SharedBuffer(Buffer):
     """A buffer in memory that several processes share."""
 
-    def __init__(self, memory: mmap.mmap, segment: Segment, shape: tuple[int, ...], dtype: np.typing.DTypeLike) -> None:
-        super().__init__(np.ndarray(math.prod(shape), dtype, memory), shape, dtype)
+    def __init__(self, memory: mmap.mmap, segment: Segment, shape: Shape, dtype: np.typing.DTypeLike) -> None:
+        super().__init__(np.ndarray(shape, dtype, memory).reshape(-1), shape, dtype)
         self.segment = segment
 
     @classmethod
-    def create(cls, shape: int | tuple[int, ...], dtype: np.typing.DTypeLike, *, outlives_owner: bool = False) -> Self:
+    def create(cls, shape: Shape, dtype: np.typing.DTypeLike, *, outlives_owner: bool = False) -> Self:
         """Make a buffer of zeros; raises `OutOfMemory`. ``outlives_owner`` as for `create_segment`."""
-        shape = (shape,) if isinstance(shape, int) else tuple(shape)
-        size = max(1, math.prod(shape) * np.dtype(dtype).itemsize)
+        size = max(1, int(np.prod(shape, dtype=object)) * np.dtype(dtype).itemsize)
         try:
             memory, segment = create_segment(size, outlives_owner=outlives_owner)
         except (OSError, ValueError, OverflowError) as error:

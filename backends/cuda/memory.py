@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from backends.cuda.driver import check_driver_call, default_compiler, device_attribute, is_installed, load_driver
-from backends.device import Buffer, Capabilities, DeviceInfo, OutOfMemory
+from backends.device import Buffer, Capabilities, DeviceInfo, OutOfMemory, Shape
 from backends.launch import Backend
 
 if TYPE_CHECKING:
@@ -93,8 +93,7 @@ class CudaDevice(Backend):
         """Store the time since ``first`` for `synchronize`."""
         self.spans.append((kind, first, self.mark()))
 
-    def allocate(self, shape: int | tuple[int, ...], dtype: np.typing.DTypeLike) -> Buffer:
-        shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    def allocate(self, shape: Shape, dtype: np.typing.DTypeLike) -> Buffer:
         size = max(1, int(np.prod(shape))) * np.dtype(dtype).itemsize
         try:
             memory = DeviceMemory(self.driver, size)
@@ -102,7 +101,7 @@ class CudaDevice(Backend):
             raise OutOfMemory(f"{size:,} bytes do not fit {self.device.name}") from None
         return self.at_address(memory.address, shape, dtype, memory)
 
-    def at_address(self, address: int, shape: tuple[int, ...], dtype: np.typing.DTypeLike, holder: object) -> Buffer:
+    def at_address(self, address: int, shape: Shape, dtype: np.typing.DTypeLike, holder: object) -> Buffer:
         """Return a buffer of memory that other code manages; the buffer keeps ``holder`` alive."""
         buffer = Buffer(holder, shape, dtype)
         buffer.address = address

@@ -13,7 +13,7 @@ import numpy as np
 from backends.cuda.backend import CudaBackend
 from backends.cuda.compiler import CudaExecutable, emitted_kernel
 from backends.cuda.driver import NUMBA, numba_cuda
-from backends.device import Buffer, Capabilities, DeviceInfo, Launch
+from backends.device import Buffer, Capabilities, DeviceInfo, Launch, Shape
 from backends.launch import Backend
 from core.lang import tree
 
@@ -38,8 +38,7 @@ class CudaSimulator(CudaBackend):
     def begin(self, index: int) -> None:
         self.stream = self.cuda.stream()
 
-    def allocate(self, shape: int | tuple[int, ...], dtype: np.typing.DTypeLike) -> Buffer:
-        shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    def allocate(self, shape: Shape, dtype: np.typing.DTypeLike) -> Buffer:
         return Buffer(self.cuda.device_array(max(1, int(np.prod(shape))), dtype), shape, dtype)
 
     def host_array(self, count: int, dtype: np.typing.DTypeLike) -> np.ndarray:

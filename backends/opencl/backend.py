@@ -17,7 +17,7 @@ import numpy as np
 
 from backends.cache import cache_folder, read_sealed, write_sealed
 from backends.cpu_info import available_cores, cpu_tag
-from backends.device import Buffer, Capabilities, DeviceInfo, Launch, OutOfMemory, Unavailable
+from backends.device import Buffer, Capabilities, DeviceInfo, Launch, OutOfMemory, Shape, Unavailable
 from backends.launch import Backend
 from backends.opencl import icd
 from core.errors import LaunchRefused
@@ -117,8 +117,7 @@ class OpenClBackend(Backend):
             raise Unavailable(f"{device.name}: {wrong}; pip install 'onekernel[opencl-intel]' (x86-64 Linux)")
         return device._replace(name=f"{device.name}, teams of lanes", has_teams=True)
 
-    def allocate(self, shape: int | tuple[int, ...], dtype: np.typing.DTypeLike) -> Buffer:
-        shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    def allocate(self, shape: Shape, dtype: np.typing.DTypeLike) -> Buffer:
         size = max(1, int(np.prod(shape, dtype=object)) * np.dtype(dtype).itemsize)
         # Most drivers allocate memory at its first use, and the process would then end without a message.
         if self.taken.bytes + size > self.device.memory_bytes:

@@ -7,29 +7,26 @@ progress of all ranks after a batch. Ranks begin an iteration together, so the l
 from __future__ import annotations
 
 from math import ceil
-from typing import NamedTuple
 
 from cluster.model.allreduce import reduction_s
 from cluster.model.interconnects import Interconnect
 
 WORD = 8
 """Bytes reduced in every iteration: the smallest key."""
+SYNCHRONISATION_S = 5e-6
+"""Seconds of a core for a synchronisation besides its messages: Python, between two kernels."""
 SAMPLE_INTERVAL_S = 0.19
 """Seconds of a batch of iterations between two comparisons of ranks: between 0.125 and 0.25."""
 
 
-class Speed(NamedTuple):
-    """Speed of a rank: seconds of an evaluation, and of its processor for a reduction besides the messages."""
+def iteration_s(neighbours: float, neighbour_s: float, network: Interconnect, ranks: int) -> float:
+    """Return the seconds of an iteration of ranks that share ``neighbours`` evaluations equally.
 
-    neighbour_s: float
-    meeting_s: float = 0.0
-
-
-def iteration_s(neighbours: float, speed: Speed, network: Interconnect, ranks: int) -> float:
-    """Return the seconds of an iteration of ranks that share ``neighbours`` evaluations equally."""
-    seconds = speed.neighbour_s * ceil(neighbours / ranks)
+    ``neighbour_s`` are the seconds of an evaluation.
+    """
+    seconds = neighbour_s * ceil(neighbours / ranks)
     if ranks == 1:
         return seconds
-    seconds += speed.meeting_s + reduction_s(network, ranks, WORD)
+    seconds += SYNCHRONISATION_S + reduction_s(network, ranks, WORD)
     comparisons = min(1.0, seconds / SAMPLE_INTERVAL_S)
-    return seconds + comparisons * (speed.meeting_s + reduction_s(network, ranks, WORD * (3 + ranks)))
+    return seconds + comparisons * (SYNCHRONISATION_S + reduction_s(network, ranks, WORD * (3 + ranks)))

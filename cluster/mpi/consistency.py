@@ -5,7 +5,7 @@ Ranks with different arguments would wait for each other forever, or combine par
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from cluster.mpi.communicator import Communicator
 from cluster.mpi.failures import liveness
@@ -61,11 +61,6 @@ def first_difference(all_facts: Sequence[Mapping[str, str]]) -> str:
 
 
 def format_ranks(ranks: Sequence[int]) -> str:
-    return f"rank{'s' if len(ranks) > 1 else ''} {join_names(map(str, ranks))}"
-
-
-def join_names(names: Iterable[str]) -> str:
-    """Return the first names as text, and the number of the others."""
-    several = list(names)
-    more = f" and {len(several) - MOST_NAMED} more" if len(several) > MOST_NAMED else ""
-    return ", ".join(several[:MOST_NAMED]) + more
+    """Return the first ranks as text, and how many there are beyond them."""
+    more = f" and {len(ranks) - MOST_NAMED} more" if len(ranks) > MOST_NAMED else ""
+    return f"rank{'s' if len(ranks) > 1 else ''} {', '.join(map(str, ranks[:MOST_NAMED]))}{more}"

@@ -31,11 +31,6 @@ def _first(names: tuple[str, ...]) -> int | None:
     return next((int(os.environ[name]) for name in names if os.environ.get(name, "").isdecimal()), None)
 
 
-def ends_all_ranks() -> bool:
-    """Return True if the launcher ends all ranks when one exits with a code."""
-    return not survives_lost_ranks() and ENDS_ALL_RANKS in os.environ
-
-
 def survives_lost_ranks() -> bool:
     """Return True if the other ranks continue when one is killed: `mpirun --with-ft ulfm`."""
     return os.environ.get(SURVIVES, "") == "1"

@@ -23,10 +23,6 @@ _KINDS = (
 )
 
 
-def first_file(places: Iterable[str]) -> str | None:
-    return next(filter(os.path.isfile, places), None)
-
-
 def describe_non_file(places: Iterable[str]) -> str:
     """Describe the first existing place, none of which is a file; or report that none exists."""
     there = next(filter(os.path.exists, places), None)

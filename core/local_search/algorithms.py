@@ -302,10 +302,3 @@ ALGORITHMS: dict[str, Algorithm] = {
     )
 }
 """Algorithms with default parameters, by their names in programs."""
-
-
-def checked_algorithm(algorithm: object) -> Algorithm:
-    """Return the algorithm. Raises `UserError` for anything else."""
-    if not isinstance(algorithm, Algorithm):
-        refuse("algorithm", algorithm, "an algorithm such as TabuSearch()")
-    return algorithm

@@ -148,7 +148,7 @@ class FitnessReducer:
 
     def __init__(self, launcher: WalkLauncher, most: int) -> None:
         self.launcher = launcher
-        self.kernels = reduction_kernels(launcher.plan.algorithm.rule)
+        self.of_fitnesses, self.of_keys = reduction_kernels(launcher.plan.algorithm.rule)
         self.team_size = launcher.shape.block_size
         blocks = blocks_of(most)
         self.keys = launcher.backend.allocate(blocks, np.uint64)
@@ -166,9 +166,9 @@ class FitnessReducer:
         """Queue launches until one key is left."""
         launch, size = self.launcher.backend.launch, self.team_size
         count, keys, fewer = blocks_of(end - first), self.keys, self.fewer
-        launch(self.kernels.fitnesses, count, size, first, end, fitnesses, keys)
+        launch(self.of_fitnesses, count, size, first, end, fitnesses, keys)
         while count > 1:
-            launch(self.kernels.keys, blocks_of(count), size, count, keys, fewer)
+            launch(self.of_keys, blocks_of(count), size, count, keys, fewer)
             count, keys, fewer = blocks_of(count), fewer, keys
 
 

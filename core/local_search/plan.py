@@ -10,7 +10,7 @@ import numpy as np
 
 from core.arguments import refuse, sequence
 from core.errors import UserError, did_you_mean, shown
-from core.local_search.algorithms import Algorithm, HillClimbing, TabuSearch, checked_algorithm
+from core.local_search.algorithms import Algorithm, HillClimbing, TabuSearch
 from core.local_search.checks.neighbourhoods import MOST_NEIGHBOURS
 from core.local_search.checks.signatures import check_functions, check_neighbourhood
 from core.local_search.encodings import NEIGHBOURHOODS, Neighbourhood
@@ -148,7 +148,9 @@ class Plan:
 
         Raises `UserError` if they do not fit; one line has the value found and the value expected.
         """
-        problem, algorithm = checked_problem(problem), checked_algorithm(algorithm)
+        checked_problem(problem)
+        if not isinstance(algorithm, Algorithm):
+            refuse("algorithm", algorithm, "an algorithm such as TabuSearch()")
         checked = SearchSettings.of(settings).checked(algorithm, tuned)
         costs = possible_costs(problem)
         chosen = find_neighbourhoods(problem, algorithm, neighbourhoods)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -102,16 +102,8 @@ class ProgressMonitor:
         self.report_end(self.total, cost, work)
 
 
-class ProgressSample(NamedTuple):
-    """Progress of a rank: seconds since the search began, evaluations, and steps."""
-
-    seconds: float
-    evaluations: int
-    steps: int
-
-
 class ProgressSamples:
-    """A rank's progress samples between launches, and the improvements in them.
+    """A rank's seconds since the search began, evaluations and steps between launches, and the improvements in them.
 
     Of several improvements in one launch the host sees the last.
 
@@ -134,13 +126,13 @@ class ProgressSamples:
         self.earlier = np.zeros((0, 4)) if earlier is None else earlier
         self.done = done
         seconds = time.perf_counter() - began
-        self.samples = [ProgressSample(seconds, 0, 0)]
+        self.samples = [(seconds, 0, 0)]
         self.improvements: list[tuple[float, int]] = [] if cost is None else [(seconds, cost)]
 
     def see(self, cost: int, evaluations: int, steps: int = 0) -> None:
         """Add a sample of this rank's progress, and the cost if it is an improvement."""
         seconds = time.perf_counter() - self.began
-        self.samples.append(ProgressSample(seconds, evaluations, steps))
+        self.samples.append((seconds, evaluations, steps))
         if not self.improvements or cost < self.improvements[-1][1]:
             self.improvements.append((seconds, cost))
 

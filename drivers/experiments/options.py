@@ -11,7 +11,7 @@ from core.errors import UserError
 from core.program_parser import ProgramParser
 from drivers.experiments import executors
 from drivers.experiments.executors import Executor
-from drivers.options.declaration import AnyOptions, add_common_option, add_options
+from drivers.options.declaration import AnyOptions, Options, add_option, add_options
 from drivers.options.values import positive
 from drivers.workload.declaration import Workload
 
@@ -42,7 +42,7 @@ def add_plan_options(
     add("--ranks", nargs="*", type=positive, metavar="N", help=ranks)
     add("--oversubscribe", action="store_true", help="allow more ranks than cores")
     add("--out", type=Path, default=Path("reports/out"), metavar="DIR", help="output folder (%(default)s)")
-    add_common_option(parser, "quiet")
+    add_option(parser, *Options.declared_by_name()["quiet"])
     add("--rerun", action="store_true", help="repeat runs that are recorded already (default: reuse their records)")
     add("--dry-run", action="store_true", help="print the remaining runs as command lines, and exit")
     where = "where cases run: here, by Slurm, or on the workers of a Dask scheduler (%(default)s)"

@@ -361,15 +361,11 @@ def add_options(parser: argparse.ArgumentParser, kind: type[Options], leave_out:
             continue
         if declared.group not in groups:
             groups[declared.group] = parser.add_argument_group(declared.group.title, declared.group.description)
-        _add(groups[declared.group], option, declared)
+        add_option(groups[declared.group], option, declared)
 
 
-def add_common_option(parser: argparse.ArgumentParser, name: str) -> None:
-    """Add one option of all workloads to a program that is no workload."""
-    _add(parser, *Options.declared_by_name()[name])
-
-
-def _add(group: argparse._ActionsContainer, option: Field[Any], declared: OptionDeclaration) -> None:
+def add_option(group: argparse._ActionsContainer, option: Field[Any], declared: OptionDeclaration) -> None:
+    """Add one declared option to a parser or a group of it."""
     flag = option_flag(option)
     how: dict[str, Any] = {"help": declared.help, "default": option.default}
     if declared.type is FLAG:

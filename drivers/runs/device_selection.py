@@ -57,16 +57,6 @@ def gpus_here() -> int:
     return backends.backend_class(name).present() if name else 0
 
 
-def compiles_for_others(local_rank: int, gpus: int) -> bool:
-    """Return True if a rank prepares its search first, so that other ranks of its host find compiled code.
-
-    The first rank of a host does. With ``--backend auto`` the first ranks have a GPU each and the others a core with
-    other kernels, so the first rank on a core does too. ``local_rank`` is the rank's number on its host; ``gpus`` is 0
-    if the options name the backend, which is then equal on a host.
-    """
-    return local_rank in (0, gpus)
-
-
 def select_best_backend(size: int, local_rank: int, gpus: int) -> str:
     """Return the backend of a rank: a separate GPU, else one core if there are several ranks, else all cores.
 

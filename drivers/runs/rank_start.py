@@ -60,8 +60,6 @@ def check_argument_consistency(ranks: Communicator, workload: Workload[Any], opt
     """
     from cluster import require_equal_arguments, require_equal_content
 
-    if ranks.size == 1:
-        return
     values = options.named()
     arguments = {
         option_flag(one): "not given" if (value := values[one.name]) is None else str(value)

@@ -27,7 +27,6 @@ from reports.text import formatting
 
 if TYPE_CHECKING:
     from core.run.protocol import Callback, SearchResult
-    from drivers.runs.checkpoint_file import CheckpointIdentity
     from reports.records.meters import Meter
     from reports.records.schema import Repetition
 
@@ -111,8 +110,9 @@ class Repetitions:
         identity = self.ranks.on_first(self.resume)
         while (work := self.ranks.bcast(self.next_work())) is not None:
             self.work = work
-            if self.options.measure is None:
-                self.run.checkpointer = self.long_run.begin(self.checkpoint_identity)
+            if isinstance(self.plan, FixedAmount):
+                about = partial(self.recorder.checkpoint_identity, self.plan.done)
+                self.run.checkpointer = self.long_run.begin(about)
             self.ranks.on_all(partial(self.conclude, *self.measure()))
         code: int = self.ranks.on_first(partial(self.close, identity))
         self.long_run.forget()
@@ -160,10 +160,6 @@ class Repetitions:
         """Return the work of the next repetition, or None; a rate without a confirmed proof is not measured."""
         is_proved = self.result is None or not (self.result.gave_up or self.contradicted)
         return self.plan.next_work() if is_proved or isinstance(self.plan, FixedAmount) else None
-
-    def checkpoint_identity(self) -> CheckpointIdentity:
-        assert isinstance(self.plan, FixedAmount)
-        return self.recorder.checkpoint_identity(self.plan.done)
 
     def conclude(self, outcome: SearchResult, spent: Repetition | None) -> None:
         """Check, record and show a repetition on the first rank, which has its measurements; all ranks call this."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from core.errors import UserError
 from drivers.options.declaration import AnyOptions, Options, option_flag, options_for_rank
 from drivers.options.output_files import OutputFile, require_writable_files
-from drivers.runs.device_selection import compiles_for_others, cores_of_a_rank, gpus_here, select_backend
+from drivers.runs.device_selection import cores_of_a_rank, gpus_here, select_backend
 from drivers.workload.declaration import PreparedRun, Task, Workload
 from drivers.workload.serialisation import serialise
 
@@ -201,7 +201,8 @@ def prepare_search(
 
     try:
         compiled = ranks.on_first(partial(build, {}))
-        for is_turn in (compiles_for_others(ranks.local_rank, gpus), True):
+        # A host's first rank compiles for its others; so does the first without a GPU, on a core with other kernels.
+        for is_turn in (ranks.local_rank in (0, gpus), True):
             ranks.on_all(lambda: made or not is_turn or build(compiled))  # noqa: B023 (called at once)
         made[0].backend.collectives(ranks)  # the ranks' devices find each other before anything is timed
     except BaseException:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from cluster.model.interconnects import interconnect
-from cluster.model.run_time import Speed, iteration_s
+from cluster.model.run_time import iteration_s
 from reports.papers.measures import MEASURES, PaperRun
 from reports.papers.paper import Exhibit, ModelledCluster
 from reports.rates import complete_turns
 from reports.statistics.medians import Estimate
 
-SYNCHRONISATION_S = 5e-6
-"""Seconds of a core for a synchronisation besides its messages: Python, between two kernels."""
 ITERATIONS = "iterations"
 
 
@@ -30,7 +28,6 @@ def modelled_seconds(run: PaperRun, exhibit: Exhibit, cluster: ModelledCluster) 
     neighbours = record.evaluations / record.parameters[ITERATIONS]
 
     def on_cluster(core_s: float) -> float:
-        speed = Speed(core_s / iterations / neighbours, SYNCHRONISATION_S)
-        return iterations * iteration_s(neighbours, speed, network, cluster.ranks)
+        return iterations * iteration_s(neighbours, core_s / iterations / neighbours, network, cluster.ranks)
 
     return seconds.changed(on_cluster)

@@ -1,4 +1,4 @@
-"""`python -m core.lang show` prints the input of a device's compiler, or says in one line why it cannot."""
+"""`onekernel show` prints the input of a device's compiler, or says in one line why it cannot."""
 
 import sys
 

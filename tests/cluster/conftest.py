@@ -19,17 +19,12 @@ def plain(environment):
 
 
 @pytest.fixture
-def called(monkeypatch, capsys):
+def called(monkeypatch, outcome_of):
     """Call a program of `cluster` in this process; returns its exit code, standard output and standard error."""
 
     def call(main, *words):
         monkeypatch.setattr(sys, "argv", ["-m", *map(str, words)])
-        try:
-            code = run(main)
-        except SystemExit as ended:
-            code = ended.code
-        said = capsys.readouterr()
-        return code, said.out, said.err
+        return outcome_of(run, main)
 
     return call
 

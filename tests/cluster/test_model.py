@@ -9,13 +9,12 @@ import pytest
 from cluster.model import run_time
 from cluster.model.allreduce import finish_time_s, hierarchical_reduction, recursive_doubling, reduction_s, rounds
 from cluster.model.interconnects import Hop, Interconnect, interconnect
-from cluster.model.run_time import Speed, iteration_s
+from cluster.model.run_time import SYNCHRONISATION_S, iteration_s
 from core.errors import UserError
 from reports.papers.files import load
 
 ALPHA, BETA = 2e-5, 1e-8
 HOSTS = Interconnect("hosts", 4, Hop(1e-6, 1e-10), Hop(ALPHA, BETA))
-SPEED = Speed(1e-6, 1e-6)
 
 
 # --- networks ---
@@ -105,11 +104,11 @@ def test_every_rank_has_the_result_in_the_end(ranks):
 @pytest.mark.parametrize("ranks", [2, 7, 16])
 def test_neighbours_are_shared_and_a_word_is_reduced_in_every_iteration(ranks):
     network = replace(HOSTS, cores_per_host=ranks)
-    without_s = ceil(1000 / ranks) * 1e-6 + 1e-6 + reduction_s(network, ranks, 8)
+    without_s = ceil(1000 / ranks) * 1e-6 + SYNCHRONISATION_S + reduction_s(network, ranks, 8)
     samples = without_s / run_time.SAMPLE_INTERVAL_S
-    comparison_s = samples * (1e-6 + reduction_s(network, ranks, 8 * (3 + ranks)))
-    assert iteration_s(1000, SPEED, network, ranks) == pytest.approx(without_s + comparison_s)
+    comparison_s = samples * (SYNCHRONISATION_S + reduction_s(network, ranks, 8 * (3 + ranks)))
+    assert iteration_s(1000, 1e-6, network, ranks) == pytest.approx(without_s + comparison_s)
 
 
 def test_one_rank_has_all_the_work_and_nobody_to_talk_to():
-    assert iteration_s(1000, SPEED, HOSTS, 1) == pytest.approx(1e-3)
+    assert iteration_s(1000, 1e-6, HOSTS, 1) == pytest.approx(1e-3)

@@ -27,13 +27,11 @@ def one_commit():
 
 
 @pytest.fixture
-def drive(request, capsys):
+def drive(request, outcome_of):
     """Run the driver in this process; return exit code, standard output and standard error."""
 
     def run(*arguments, driver=None):
-        code = run_driver((driver or request.module.DRIVER).main, [*map(str, arguments)])
-        said = capsys.readouterr()
-        return code, said.out, said.err
+        return outcome_of(run_driver, (driver or request.module.DRIVER).main, [*map(str, arguments)])
 
     return run
 

@@ -9,7 +9,6 @@ from tests.drivers.records import cities_of, length_of, lines
 DRIVER = aco
 SMALL = ["--instance", "uniform:30:seed=1", "--backend", "cpu", "--ants", "24", "--iterations", "6", "--no-progress"]
 MMAS = ["--variant", "mmas"]
-COLONIES = [*MMAS, "--colonies", "3", "--exchange", "2", "--stagnation", "2", "--local-search", "2opt"]
 
 
 # --- what comes out ---

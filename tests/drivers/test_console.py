@@ -12,7 +12,6 @@ from drivers.workload.registry import NAMES
 from tests.conftest import ROOT
 
 SCRIPT = "import sys; from drivers.console import main; sys.exit(main())"
-TINY = ("ihc", "--instance", "uniform:8:seed=1", "--climbers", "4", "--backend", "python")
 
 
 @pytest.fixture
@@ -27,17 +26,9 @@ def onekernel(environment):
 
 
 @pytest.fixture
-def run_here(monkeypatch, capsys):
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["pytest"])
-        try:
-            code = console.main([*map(str, arguments)])
-        except SystemExit as stop:
-            code = stop.code
-        said = capsys.readouterr()
-        return code, said.out, said.err
-
-    return run
+def run_here(monkeypatch, outcome_of):
+    monkeypatch.setattr(sys, "argv", ["pytest"])
+    return lambda *arguments: outcome_of(console.main, [*map(str, arguments)])
 
 
 def test_alone_it_lists_every_program_within_eighty_columns(run_here):

@@ -13,11 +13,6 @@ DRIVER = exact
 SMALL = ["--instance", "uniform:9:seed=1", "--backend", "cpu", "--no-progress"]
 
 
-def random_matrix(n, seed, most=100):
-    upper = np.triu(np.random.default_rng(seed).integers(1, most, (n, n)), 1)
-    return upper + upper.T
-
-
 # --- what comes out ---
 
 
@@ -87,7 +82,8 @@ def test_repetitions_of_other_numbers_of_nodes_are_one_run(drive, monkeypatch, t
 
 
 def test_texts_and_arrays_of_one_matrix_are_one_instance(tmp_path):
-    matrix = random_matrix(6, seed=1)
+    upper = np.triu(np.random.default_rng(1).integers(1, 100, (6, 6)), 1)
+    matrix = upper + upper.T
     np.save(tmp_path / "integers.npy", matrix.astype(np.uint8))
     np.save(tmp_path / "floats.npy", matrix.astype(np.float64))
     np.savetxt(tmp_path / "savetxt.txt", matrix)

@@ -1,6 +1,5 @@
 """Records to test with, built from plain values."""
 
-import hashlib
 from pathlib import Path
 
 import pytest
@@ -35,9 +34,6 @@ SETTINGS = {
     "exact": {"mapping": "native", "unrolled": None},
     "heldkarp": {"mapping": "native", "spill_to_files": False},
 }
-PLAIN = {"algorithm": "tabu", "neighbourhood": "exchange2", "iterations": 10_000, "walks": 1}
-USUAL = {"mapping": "native", "level": "iteration", "evaluation": "linear", "generate": "device", "select": "device"}
-USUAL |= {"data_memory": "global", "shape": "fixed"}
 MEASURED = {
     "started_at": "2026-11-22T10:27:52Z",
     "conditions": {
@@ -75,49 +71,11 @@ def make_record():
     return make
 
 
-@pytest.fixture(scope="session")
-def make_run(make_record):
-    """A record of tabu search on QAP; `parameters` and `execution` replace single entries."""
-
-    def make(instance="tai30a", times=(1.0, 1.0, 1.0), parameters=None, execution=None, **changes):
-        sha256 = hashlib.sha256(instance.encode()).hexdigest()
-        fields = {"workload": "qap", "instance": instance, "instance_sha256": sha256, "hash_scope": "moves"}
-        fields |= {"parameters": PLAIN | (parameters or {}), "execution": USUAL | (execution or {})}
-        return make_record(times=times, **(fields | changes))
-
-    return make
-
-
-@pytest.fixture(scope="session")
-def make_ants(make_record):
-    def make(
-        strategy="coarse", ants=1024, times=(1.0, 1.0, 1.0), instance="dj38", execution=None, parameters=None, **changes
-    ):
-        asked = {"ants": ants, "iterations": 20, "variant": "as", "candidates": 0}
-        asked |= {"local_search": "none", "colonies": 1}
-        sha256 = hashlib.sha256(instance.encode()).hexdigest()
-        fields = {"workload": "aco", "instance": instance, "instance_sha256": sha256, "hash_scope": "tours"}
-        fields |= {"execution": {"strategy": strategy, "mapping": "native"} | (execution or {})}
-        fields |= {"parameters": asked | (parameters or {}), "best_cost": 6700}
-        fields |= {"details": {"cities": 38, "optimum": 6656}}
-        return make_record(times=times, **(fields | changes))
-
-    return make
-
-
 @pytest.fixture
-def reports(capsys):
+def reports(outcome_of):
     from reports.__main__ import main
 
-    def run(*arguments):
-        try:
-            code = main([*map(str, arguments)])
-        except SystemExit as end:
-            code = end.code
-        said = capsys.readouterr()
-        return code, said.out, said.err
-
-    return run
+    return lambda *arguments: outcome_of(main, [*map(str, arguments)])
 
 
 @pytest.fixture
@@ -167,18 +125,6 @@ def legible(monkeypatch):
     save = style.save
     monkeypatch.setattr(style, "save", measure)
     return measured
-
-
-@pytest.fixture(scope="session")
-def make_exact(make_record):
-    def make(bound="one-tree", peers=None, **changes):
-        settings = {"bound": bound, "depth": None, "mapping": "native"}
-        fields = {"workload": "exact", "instance": "gr17", "best_cost": 2085, "parameters": {"count": False}}
-        fields |= {"execution": settings, "hash_scope": "result", "evaluations": 1000}
-        fields |= {"details": {} if peers is None else {"reference_solvers": peers}}
-        return make_record(times=(0.5,) * 3, **(fields | changes))
-
-    return make
 
 
 @pytest.fixture(scope="session")

@@ -46,12 +46,12 @@ def test_a_report_is_made_from_the_records_of_several_files(files, reports):
         ("compare unequal", "unequal work cannot be compared: hash is"),
         ("compare a --out {folder}/b", "{folder}/b: cannot write the report: "),
         ("papers sat", "no paper has a row for these records: use `onekernel report compare`"),
+        ("papers empty", "no records in the files"),
         ("compare wrong", "no records to compare: the NumPy scorer confirmed none of them"),
         ("csv notes", "{folder}/notes:1: expected a run record"),
         ("csv a --out {folder}", "{folder}: cannot write the table: Is a directory"),
         ("csv a --out {folder}/a/b", "{folder}/a/b: cannot write the table: "),
         ("show a 2", "row 2: {folder}/a has 1 records"),
-        ("ioh empty", "no records in the files"),
         ("ioh a --out {folder}/b", "{folder}/b: cannot write IOHprofiler's files: "),
     ],
 )

@@ -111,7 +111,8 @@ def test_the_commit_is_the_checkouts():
     if head.returncode:
         pytest.skip("not a git checkout with a commit")
     said = environment()["commit"].removesuffix("+changes")
-    assert head.stdout.strip().startswith(said.rpartition("-g")[2]) or said in _tags()
+    tags = subprocess.run(["git", "-C", str(ROOT), "tag"], capture_output=True, text=True).stdout.split()
+    assert head.stdout.strip().startswith(said.rpartition("-g")[2]) or said in tags
 
 
 def test_an_installed_suite_is_named_by_its_version(monkeypatch, tmp_path):
@@ -123,7 +124,3 @@ def test_the_commit_of_a_copy_without_git_is_in_a_file(monkeypatch, tmp_path):
     (tmp_path / "COMMIT").write_text("0123abc+changes\n")
     monkeypatch.setattr("reports.records.environment.ROOT", tmp_path)
     assert environment()["commit"] == "0123abc+changes"
-
-
-def _tags():
-    return subprocess.run(["git", "-C", str(ROOT), "tag"], capture_output=True, text=True).stdout.split()

@@ -44,10 +44,6 @@ def table(published, number):
     return one
 
 
-def number_of(exhibit):
-    return exhibit.name.removeprefix("table ")
-
-
 def pair(figure):
     return "×".join(map(str, figure[:2]))
 
@@ -162,7 +158,7 @@ def test_seconds_times_speedup_is_the_same_time_of_one_core_but_for_known_disagr
                 instance = row.name.partition(",")[0]
                 work = (exhibit.workload, asked["neighbourhood"], asked["algorithm"], instance, col.machine)
                 if figure:
-                    times[work].append((int(number_of(exhibit)), *one_core(exact(figure))))
+                    times[work].append((int(exhibit.name.removeprefix("table ")), *one_core(exact(figure))))
     differing = set()
     for (*_, instance, machine), intervals in times.items():
         tables = {

@@ -62,7 +62,7 @@ def end_job(code: int) -> None:
         return
     sys.stdout.flush()
     sys.stderr.flush()
-    if launcher.ends_all_ranks():
+    if launcher.ENDS_ALL_RANKS in os.environ and not launcher.survives_lost_ranks():
         if launcher.over_several_hosts():
             hold_connections()
         os._exit(code)

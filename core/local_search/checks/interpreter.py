@@ -53,13 +53,6 @@ def read_only(array: np.ndarray) -> np.ndarray:
     return same
 
 
-def metered(array: np.ndarray, reads: list[int]) -> MeteredArray:
-    """Return the same memory; reads count down ``reads[0]``, and raise `ReadLimitReached` at 0."""
-    same: MeteredArray = array.view(MeteredArray)
-    same.reads = reads
-    return same
-
-
 def map_arrays(data: T, change: Callable[[np.ndarray], np.ndarray]) -> T:
     """Return the bundle with every array, rows included, changed by a function."""
     changed = copy.copy(data)
@@ -139,7 +132,8 @@ class InterpreterExecutor(CheckExecutor):
                     if isinstance(kind.element, Generic):
                         types[kind.element.name] = BY_DTYPE[values[key].dtype]
                     if self.reads is not None:
-                        values[key] = metered(values[key], self.reads)
+                        values[key] = values[key].view(MeteredArray)
+                        values[key].reads = self.reads
             program = kernel.specialise(constants, self.lanes, types)
             reference_interpreter.run(program, teams, list(values.values()), self.reverse)
         except INTERPRETER_ERRORS as error:

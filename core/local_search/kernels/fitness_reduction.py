@@ -7,7 +7,6 @@ again, launch after launch, until one is left. Only this one is copied to the ho
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
 
 from core.lang import *
 from core.lang.library import pack as packed
@@ -19,16 +18,9 @@ BLOCK = 512
 """Values that a team reduces to one: two for each lane of the paper's blocks of 256."""
 
 
-class ReductionKernels(NamedTuple):
-    """The kernels of a reduction: of its first launch, and of all later ones."""
-
-    fitnesses: Kernel
-    keys: Kernel
-
-
 @cache
-def reduction_kernels(rule: int) -> ReductionKernels:
-    """Make the reduction for a rule of `core.local_search.kernels.hooks`, on which the key depends."""
+def reduction_kernels(rule: int) -> tuple[Kernel, Kernel]:
+    """Make the kernels of the first launch and of later ones, for a rule of `core.local_search.kernels.hooks`."""
 
     @function
     def key_of(index: u32, fitness: i32) -> u64:
@@ -64,4 +56,4 @@ def reduction_kernels(rule: int) -> ReductionKernels:
             if lane() == 0:
                 block_keys[block] = least
 
-    return ReductionKernels(reduce_fitnesses, reduce_keys)
+    return reduce_fitnesses, reduce_keys

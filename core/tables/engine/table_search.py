@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar, Unpack
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from core.ranks import Transfer
 from core.run.checkpoint import Checkpointer
 from core.run.devices import ComputeDevice, Ranks
 from core.run.progress import ProgressMonitor, refuse_history
-from core.run.protocol import Callback, CountCallback, Search, SearchResult
+from core.run.protocol import CountCallback, Search, SearchResult, Watching
 from core.run.stop import Stop
 from core.tables.engine.recurrences import AnsweringWaves, TableAnswer
 from core.tables.engine.waves import WaveEngine
@@ -141,24 +141,17 @@ class TableSearch(Search, Generic[Result]):
         raise NotImplementedError
 
     def run(
-        self,
-        stop: Stop | None = None,
-        *,
-        history: bool = False,
-        callback: Callback | None = None,
-        ranks: Ranks | None = None,
-        checkpointer: Checkpointer | None = None,
-        trace: bool = True,
+        self, stop: Stop | None = None, *, ranks: Ranks | None = None, trace: bool = True, **watching: Unpack[Watching]
     ) -> Result:
         """Find the best value and, with ``trace``, a solution that has it; see `core.run.protocol.Search.run`.
 
         Stop criteria, a history and checkpoints are refused: the answer is known at the end. The callback's steps are
         parts of the table; it cannot end the search.
         """
-        refuse_checkpoints(checkpointer, self.subject)
+        refuse_checkpoints(watching.get("checkpointer"), self.subject)
         (stop or Stop()).only(self.subject)
-        refuse_history(history, self.subject)
-        monitor = ProgressMonitor(Stop(), callback)
+        refuse_history(watching.get("history", False), self.subject)
+        monitor = ProgressMonitor(Stop(), watching.get("callback"))
         ranks = self.communicator if ranks is None else ranks
         progress = monitor.counts(self.evaluations if self.are_parts_even else None)
         result = self.result(self.strategy.compute(TableRun(trace, progress, ranks)))

@@ -59,6 +59,8 @@ class KnapsackHalf(KnapsackTable):
         self.head = communicator.size - communicator.size // 2
         super().__init__(backend, communicator, instance, room, folder, team_size)
         self.is_head = communicator.rank == self.head
+        # Of `narrow`, by the first pass of a chunk.
+        self.narrowing: dict[int, RecordedLaunches] = {}
         self.own_shares = shares = self.shares[self.part_number]
         self.place = communicator.rank - shares.first_rank
         if shares.ranks > 1:
@@ -244,11 +246,6 @@ class KnapsackHalf(KnapsackTable):
         best = backend.allocate(teams, self.dtype)
         backend.launch(kernels.best_values, teams, self.cut.team_size, self.tables, best)
         return int(backend.download(best).max())
-
-    @cached_property
-    def narrowing(self) -> dict[int, RecordedLaunches]:
-        """Recorded launches of `narrow`, by the first pass of a chunk."""
-        return {}
 
     @cached_property
     def splits(self) -> kernels.Splits:

@@ -21,7 +21,7 @@ import numpy as np
 
 from core.errors import warn_caller
 from core.instances.errors import InstanceError, escape_unprintable
-from core.instances.files import LARGEST_TEXT, describe_non_file, first_file, read_bytes
+from core.instances.files import LARGEST_TEXT, describe_non_file, read_bytes
 from core.instances.instance_cache import cached, file_key
 from core.instances.random_words import random_words
 from core.instances.specifications import SEED, Quantity, parse_specification
@@ -363,7 +363,7 @@ def _coded(string: np.ndarray, shared: np.ndarray, code: int) -> np.ndarray:
 def _file(name: str, data: str | os.PathLike | None) -> str | None:
     if data is not None and not os.path.isdir(data):
         raise InstanceError(data, None, "no such folder", "a folder of files")
-    return first_file(_places(name, data))
+    return next(filter(os.path.isfile, _places(name, data)), None)
 
 
 def _places(name: str, data: str | os.PathLike | None) -> list[str]:

@@ -78,13 +78,11 @@ class LcsByBits(TableStrategy):
         self.work = given.a.size * given.b.size
         self.present: LcsStrategy | None = None
 
-    def strategy_of(self, run: TableRun) -> type[LcsStrategy]:
-        if run.trace:
-            return LcsStoredBits if self.given.fits(run.ranks) else LcsBlocks
-        return LcsFromBothEnds if run.ranks.size > 1 else LcsLength
-
     def settle(self, run: TableRun) -> LcsStrategy:
-        strategy = self.strategy_of(run)
+        if run.trace:
+            strategy: type[LcsStrategy] = LcsStoredBits if self.given.fits(run.ranks) else LcsBlocks
+        else:
+            strategy = LcsFromBothEnds if run.ranks.size > 1 else LcsLength
         if type(self.present) is not strategy or not self.present.serves(run.ranks):
             self.present = None  # its memory may be the next one's
             self.present = strategy(self.given, run.ranks)

@@ -63,10 +63,8 @@ class Page(http.server.BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def site(monkeypatch, tmp_path):
-    monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path / "cache"))
+def site(monkeypatch, no_instances):
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.delenv("TSPLIB_DIR", raising=False)
     with Site() as server:
         for collection in catalogue.COLLECTIONS:
             monkeypatch.setenv(catalogue.site_variable(collection), f"{server.root}/{collection}/")

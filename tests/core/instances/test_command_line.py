@@ -14,20 +14,10 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path / "cache"))
-    monkeypatch.delenv("TSPLIB_DIR", raising=False)
+def run(tmp_path, no_instances, outcome_of):
     (tmp_path / "five.tsp").write_text(samples.EUCLIDEAN)
 
-    def call(*arguments):
-        try:
-            code = main([*arguments])
-        except SystemExit as ended:
-            code = ended.code
-        said = capsys.readouterr()
-        return code, said.out, said.err
-
-    return call
+    return lambda *arguments: outcome_of(main, [*arguments])
 
 
 def test_show_describes_an_instance_and_list_tells_what_is_at_hand(run, tmp_path):

@@ -94,9 +94,7 @@ NO_SITES = "nonsense|http://|http://[::1|http://host:port|http://host:99999|ftp:
 
 
 @pytest.mark.parametrize("site", [*NO_SITES.split("|"), "http://host\n", "http://host/\x1b[1m", "http:///path"])
-def test_a_site_that_is_no_address_is_one_line(site, monkeypatch, capsys, tmp_path):
-    monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path))
-    monkeypatch.delenv("TSPLIB_DIR", raising=False)
+def test_a_site_that_is_no_address_is_one_line(site, monkeypatch, capsys, no_instances):
     monkeypatch.setenv("TSPLIB_URL", site)
     assert main(["fetch", "tsplib", NAME]) == 2
     said = capsys.readouterr()

@@ -8,11 +8,7 @@ from core.instances.downloads import catalogue, papers
 from core.instances.errors import InstanceError
 from reports.papers.files import load
 
-
-@pytest.fixture(autouse=True)
-def nothing_at_hand(tmp_path, monkeypatch):
-    monkeypatch.delenv("TSPLIB_DIR", raising=False)
-    monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("no_instances")
 
 
 def named(paper, *, in_print):

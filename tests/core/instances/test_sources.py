@@ -13,9 +13,7 @@ from tests.core.instances import samples
 
 
 @pytest.fixture(autouse=True)
-def places(tmp_path, monkeypatch):
-    monkeypatch.delenv("TSPLIB_DIR", raising=False)
-    monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path / "cache"))
+def places(tmp_path, monkeypatch, no_instances):
 
     def refuse(*arguments, **options):
         raise AssertionError("a download that nobody asked for")

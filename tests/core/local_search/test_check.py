@@ -249,10 +249,6 @@ def test_another_choice_is_told(monkeypatch):
 # --- costs ---
 
 
-def costing(cost, **more):
-    return type("Mine", (RingCut,), {"cost": cost, **more})()
-
-
 def write(self, bits):
     bits[3] = 1 - bits[3]
     return 0
@@ -273,7 +269,8 @@ WRONG_COSTS = [
 
 @pytest.mark.parametrize(("cost", "more", "words"), WRONG_COSTS, ids=[str(k) for k in range(len(WRONG_COSTS))])
 def test_a_wrong_cost_is_told_with_its_place(cost, more, words):
-    assert re.match(rf"ring:24: {words}.*\(.*\.py:\d+: cost", said_of("WrongCost", costing(cost, **more)))
+    problem = type("Mine", (RingCut,), {"cost": cost, **more})()
+    assert re.match(rf"ring:24: {words}.*\(.*\.py:\d+: cost", said_of("WrongCost", problem))
 
 
 # --- causes ---

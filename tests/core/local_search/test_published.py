@@ -166,11 +166,11 @@ def test_a_reduction_finds_the_smallest_key(backend, count):
             FIRST: first + int(better[0]) if better.size else NO_KEY,
         }
         for rule, key in expected.items():
-            kernels, left = reduction_kernels(rule), blocks_of(count)
+            (of_fitnesses, of_keys), left = reduction_kernels(rule), blocks_of(count)
             keys, fewer = backend.allocate(left, np.uint64), backend.allocate(blocks_of(left), np.uint64)
-            backend.launch(kernels.fitnesses, 3, team_size, first, first + count, backend.upload(values), keys)
+            backend.launch(of_fitnesses, 3, team_size, first, first + count, backend.upload(values), keys)
             while left > 1:
-                backend.launch(kernels.keys, 2, team_size, left, keys, fewer)
+                backend.launch(of_keys, 2, team_size, left, keys, fewer)
                 left, keys, fewer = blocks_of(left), fewer, keys
             assert backend.read(keys, 0, 1)[0] == key
 

@@ -13,6 +13,8 @@ import onekernel as ok
 from core.instances.errors import InstanceError
 from core.qap import qaplib, taillard
 
+pytestmark = pytest.mark.usefixtures("no_instances")
+
 SMALL = "3\n\n0 1 2\n3 0 4\n5 6 0\n\n 0 7 8\n 9 0 10\n 11 12 0\n"
 WATCHED = {"tai15b", "tai30b", "tai60b", "tai80b", "tai100b"}
 """Instances whose bounds pass 31 bits, unlike the costs that searches meet."""
@@ -70,12 +72,6 @@ def test_kept_differences_near_31_bits_do_not_overflow():
     for seed, backend in ((0, "python"), (1, "cpu")):
         found = ok.minimize(problem, iterations=9, initial=range(4), seed=seed, backend=backend)
         assert found.cost == problem.cost(found.solution) == 0
-
-
-@pytest.fixture(autouse=True)
-def nothing_at_hand(tmp_path, monkeypatch):
-    monkeypatch.delenv("TSPLIB_DIR", raising=False)
-    monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path / "cache"))
 
 
 def test_name_is_looked_up_in_the_folder_and_else_generated(tmp_path):

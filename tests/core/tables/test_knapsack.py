@@ -246,15 +246,6 @@ def test_an_expanding_core_of_every_class_on_every_backend(kind, backend, cpu):
         assert instance.weight_and_value(result.chosen) == (result.weight, best)
 
 
-def test_an_expanding_core_grows_its_lists(cpu, monkeypatch):
-    instance = generate("strongly-correlated", 200, None, 1)
-    whole = KnapsackCore(cpu, Solo(), instance).run()
-    monkeypatch.setattr("core.tables.knapsack.expanding_core.ROOM", 2)
-    monkeypatch.setattr("core.tables.knapsack.expanding_core.CHANGES", 2)
-    grown = KnapsackCore(cpu, Solo(), instance).run()
-    assert (grown.digest, grown.nodes, grown.value) == (whole.digest, whole.nodes, instance.best_value())
-
-
 EXPANDING_CORE = "core.tables.knapsack.expanding_core"
 some_weights = st.integers(1, 40)
 free = st.tuples(some_weights, st.one_of(st.integers(0, 50), st.integers(BIG - 3, BIG)))

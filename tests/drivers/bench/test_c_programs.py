@@ -30,7 +30,6 @@ INSTANCES = {
     # Many moves gain the same, so ties decide.
     "small distances": matrix(np.triu(t := np.random.default_rng(5).integers(1, 4, (12, 12)), 1) + np.triu(t, 1).T),
 }
-FORMS = [(name, form) for name, program in PROGRAMS.items() for form in program.forms]
 
 
 @pytest.fixture(scope="module")
