@@ -9,7 +9,6 @@ Import words from here, functions written in the language from `library`; backen
 
 from typing import TYPE_CHECKING
 
-from core.lang import intrinsics
 from core.lang.decorators import Kernel, kernel
 from core.lang.intrinsics import *
 from core.lang.kernel_errors import KernelError
@@ -37,8 +36,16 @@ __all__ = [
     "Row",
     "Rows",
     "Table",
+    "atomic_add",
+    "atomic_cas",
+    "atomic_max",
+    "atomic_min",
+    "barrier",
     "boolean",
     "bundle",
+    "clz",
+    "cos",
+    "exp",
     "f32",
     "f64",
     "function",
@@ -47,9 +54,25 @@ __all__ = [
     "i64",
     "i8",
     "kernel",
+    "lane",
+    "local_array",
+    "log",
+    "max",
+    "min",
+    "mulhi",
+    "popcount",
+    "pow",
+    "set_bits",
+    "shared_array",
+    "sin",
+    "sqrt",
+    "team_count",
+    "team_rank",
+    "team_size",
     "u16",
     "u32",
     "u64",
     "u8",
+    "unroll",
+    "view",
 ]
-__all__ += intrinsics.__all__
