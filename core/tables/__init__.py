@@ -5,8 +5,8 @@ Other packages import this package, and of each problem `search` and `problem` (
 
 from core.tables.engine.kernels.grid import Near
 from core.tables.engine.kernels.waves import Window
-from core.tables.engine.recurrences import Grid
+from core.tables.engine.recurrences import Grid, Waves
 from core.tables.engine.waves import WaveEngine
 from core.tables.lcs.search import LongestCommonSubsequence
 
-__all__ = ["Grid", "LongestCommonSubsequence", "Near", "WaveEngine", "Window"]
+__all__ = ["Grid", "LongestCommonSubsequence", "Near", "WaveEngine", "Waves", "Window"]
