@@ -12,6 +12,15 @@ UNFINISHED = ".unfinished"
 """Suffix of a file that is being written; the next process overwrites one left by a killed process."""
 
 
+def read_text(path: str | os.PathLike[str]) -> str:
+    """Return the content of a file without surrounding white space; empty if it cannot be read."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Write a file inside the block; after an error or the end of the process an existing file is unchanged.

@@ -13,6 +13,7 @@ from backends.cache import cache_folder, read_sealed, write_once, write_sealed
 from backends.cuda.driver import check_driver_call
 from backends.cuda.nvrtc import compile_cubin
 from backends.device import OutOfMemory
+from core.atomic_files import read_text
 from core.lang import tree
 from core.lang.types import Scalar
 
@@ -105,21 +106,13 @@ def emitted_kernel(program: tree.Program, source: str) -> CUDADispatcher:
     name = f"{program.kernel.name}_{digest.hexdigest()[:24]}"
     if name not in sys.modules:
         path = os.path.join(cache_folder("cuda"), name + ".py")
-        if not file_equals(path, source):
+        if read_text(path) != source.strip():
             path = write_once(path, source.encode())
         module = ModuleType(name)
         module.__file__ = path
         exec(compile(source, path, "exec"), vars(module))
         sys.modules[name] = module
     return getattr(sys.modules[name], program.kernel.name + "_")
-
-
-def file_equals(path: str, source: str) -> bool:
-    try:
-        with open(path, "rb") as file:
-            return file.read() == source.encode()
-    except OSError:
-        return False
 
 
 def compile_sealed(dispatcher: CUDADispatcher, types: Signature) -> None:

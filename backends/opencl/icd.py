@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from backends.cpu_info import available_cores
+from core.atomic_files import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,7 +75,7 @@ def intel_icd_registered(pyopencl: str, system: str = SYSTEM) -> Iterator[None]:
         yield
         return
     drivers = [os.path.join(system, name) for name in list_folder(system) if name.endswith(".icd")]
-    if any(names_library(path, LIBRARY) for path in drivers):
+    if any(LIBRARY in read_text(path) for path in drivers):
         yield
         return
     os.environ["OCL_ICD_VENDORS"] = driver_folder(library, drivers)
@@ -121,11 +122,3 @@ def list_folder(folder: str) -> list[str]:
         return sorted(os.listdir(folder))
     except OSError:
         return []
-
-
-def names_library(path: str, library: str) -> bool:
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return library in file.read()
-    except OSError:
-        return False

@@ -5,6 +5,8 @@ Open MPI sets `OMPI_*`, other PMIx launchers (Slurm's too) `PMIX_RANK`, MPICH's 
 
 import os
 
+from core.atomic_files import read_text
+
 RANK = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK")
 SIZE = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
 LOCAL_RANK = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID")
@@ -67,11 +69,7 @@ def local_size() -> int:
 
 def parent_name() -> str:
     """Return the name of the parent process; empty if the system does not provide it."""
-    try:
-        with open(f"/proc/{os.getppid()}/comm", encoding="utf-8") as file:
-            return file.read().strip()
-    except OSError:
-        return ""
+    return read_text(f"/proc/{os.getppid()}/comm")
 
 
 def over_several_hosts() -> bool:

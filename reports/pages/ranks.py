@@ -188,18 +188,6 @@ def _shortest_that_pays(walks: Sequence[RankRates], count: int) -> str:
     return shortest
 
 
-def communication_of_backends(works: Sequence[RankRates]) -> list[str]:
-    """Return a line for each of several backends with the least and the largest part of the time in communication."""
-    lines = []
-    groups = group_by(works, lambda work: work.record.backend)
-    for alike in groups if len(groups) > 1 else []:
-        shares = [float(share) for work in alike for share in work.strong["communication"].iloc[1:] if share >= 0]
-        if shares:
-            span = formatting.span(per_cent(min(shares)), per_cent(max(shares)))
-            lines.append(f"Communication of {alike[0].record.backend}: {span} of the time")
-    return lines
-
-
 def not_run(works: Sequence[RankRates]) -> list[str]:
     """Return a line for each backend of the plan with the works that have no record, and the command that runs them."""
     rows = [row for case in PLAN["case"] for row in case["for"]]
@@ -237,7 +225,7 @@ def render(works: Sequence[RankRates], picture: str = "", made_by: str = "") -> 
         machine=formatting.machine(works[0].record.environment),
         device=works[0].record.details.get("device_name") or works[0].record.backend,
         table=rank_table(works),
-        lines=[*missed_goals(works), *shared_walks(works), *communication_of_backends(works), *not_run(works)],
+        lines=[*missed_goals(works), *shared_walks(works), *not_run(works)],
         caption=PICTURE,
         picture=picture,
         made_by=made_by,

@@ -16,6 +16,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple, TypeVar
 
+from core.atomic_files import read_text
+
 T = TypeVar("T")
 GPU_ENERGY = "gpu_nvml"
 PACKAGE_ENERGY = "package_rapl"
@@ -310,7 +312,7 @@ def _packages(root: Path) -> dict[Path, int]:
     zones = [
         zone
         for zone in sorted((root / "sys/class/powercap").glob("intel-rapl:*"))
-        if _read_text(zone / "name").startswith("package")
+        if read_text(zone / "name").startswith("package")
     ]
     capacities = [_whole_number(zone / "max_energy_range_uj") for zone in zones]
     capacities_of = {zone / "energy_uj": capacity for zone, capacity in zip(zones, capacities, strict=True) if capacity}
@@ -319,7 +321,7 @@ def _packages(root: Path) -> dict[Path, int]:
 
 def _clocks(processors: list[Path]) -> dict[str, Any]:
     """Governor and clocks in MHz, if known."""
-    governors = sorted({text for folder in processors if (text := _read_text(folder / "scaling_governor"))})
+    governors = sorted({text for folder in processors if (text := read_text(folder / "scaling_governor"))})
     kilohertz = [value for folder in processors if (value := _whole_number(folder / "scaling_cur_freq"))]
     clocks: dict[str, Any] = {"cpu_governor": ", ".join(governors)} if governors else {}
     if kilohertz:
@@ -327,29 +329,21 @@ def _clocks(processors: list[Path]) -> dict[str, Any]:
     return clocks
 
 
-def _read_text(path: Path) -> str:
-    """Return the content of a small file without surrounding white space; empty if it cannot be read."""
-    try:
-        return path.read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
-        return ""
-
-
 def _whole_number(path: Path) -> int | None:
-    text = _read_text(path)
+    text = read_text(path)
     return int(text) if text.isdecimal() else None
 
 
 def _load(root: Path) -> float | None:
     try:
-        return float(_read_text(root / "proc/loadavg").split()[0])
+        return float(read_text(root / "proc/loadavg").split()[0])
     except (IndexError, ValueError):
         return None
 
 
 def busy_seconds(root: Path) -> tuple[float, float] | None:
     """Return the busy seconds of all processors, and of this process with its living children; None if unknown."""
-    first_line = _read_text(root / "proc/stat").partition("\n")[0]
+    first_line = read_text(root / "proc/stat").partition("\n")[0]
     if not first_line.startswith("cpu ") or not hasattr(os, "sysconf"):
         return None
     user, nice, system, _idle, _waiting, *interrupts = map(int, first_line.split()[1:9])
@@ -364,12 +358,12 @@ def _children(root: Path, process: int) -> list[int]:
     """Return the numbers of all living descendants of a process."""
     found: list[int] = []
     for listed in (root / f"proc/{process}/task").glob("*/children"):
-        for child in map(int, _read_text(listed).split()):
+        for child in map(int, read_text(listed).split()):
             found += [child, *_children(root, child)]
     return found
 
 
 def _process_ticks(root: Path, process: int) -> int:
     # The name, in brackets, may have spaces; user and system time are the 14th and 15th fields of proc(5).
-    fields = _read_text(root / f"proc/{process}/stat").rpartition(")")[2].split()
+    fields = read_text(root / f"proc/{process}/stat").rpartition(")")[2].split()
     return int(fields[11]) + int(fields[12]) if len(fields) > 12 else 0
