@@ -36,7 +36,7 @@ def test_todays_functions_are_those_that_run(make_record):
     for about, stale in (
         ({}, True),
         ({"programs": ["nobody"]}, True),
-        ({"programs": program_digests([qap.added])}, False),
+        *(({"programs": program_digests(kernels)}, False) for kernels in ([qap.added], [])),
     ):
         assert is_stale(make_record(details=about)) == stale
 
