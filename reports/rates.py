@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 BUSY_CORES = 0.3
 """Mean number of cores of other programs above which a host is busy."""
 ACCOUNTED = 0.05
-"""Part of a run's own cores by which the system's processor times are off: joblib on an idle host of 16 had 0.03."""
+"""Part of a run's own cores by which the system's processor times are off: joblib on an idle host of 16 had 0.04."""
 MOST_DRIFT = 0.05
 """Largest difference between the rates of a baseline before and after the others."""
 ONE_CORE, ALL_CORES = "one core", "all cores"

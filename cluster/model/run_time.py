@@ -1,7 +1,8 @@
-"""Modelled time of a local search whose ranks share a neighbourhood, from alpha, beta and the speed of one core.
+"""Modelled time of a local search whose ranks share a neighbourhood.
 
-An iteration has the largest share of the neighbourhood and communication: the smallest key in each iteration, and the
-progress of all ranks after a batch. Ranks begin an iteration together, so the largest share determines its time.
+It follows from alpha and beta of a network, and from the speed of one core. An iteration has the largest share of the
+neighbourhood and communication: the smallest key in each iteration, and the progress of all ranks after a batch. Ranks
+begin an iteration together, so the largest share determines its time.
 """
 
 from __future__ import annotations

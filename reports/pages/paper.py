@@ -30,7 +30,7 @@ NOT_IN_NAMES = r"[^\w.]+"
 """Letters of an exhibit's name that a file's name does not have."""
 MOST_NAMES = 4
 """Largest number of rows that a sentence names one by one."""
-TIMES = ("seconds", "milliseconds", "rate", "evaluations")
+TIMES = ("seconds", "milliseconds", "rate")
 """Measures that follow from the rate of a run."""
 KINDS = {"core": "one core", "cores": "all cores", "gpu": "GPU"}
 """Devices of a heading without runs."""
