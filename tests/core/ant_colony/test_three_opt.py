@@ -9,7 +9,7 @@ from core.ant_colony import AntColony, Settings
 from core.run.stop import Iterations
 from core.tours.small_tours import held_karp
 from tests.core.hill_climbing.near_climbs import winning_moves
-from tests.thread_ranks import on_ranks
+from tests.thread_ranks import on_ranks, twin
 
 WAYS = {"variant": "mmas", "candidates": 5, "local_search": "3opt"}
 
@@ -68,4 +68,4 @@ def test_same_tours_on_every_backend_team_size_and_order_of_lanes(backend, cpu, 
 
 def test_same_tours_on_several_ranks(cpu):
     expected = run_colony(cpu, 60, 4, ants=5)
-    assert on_ranks(3, lambda ranks: run_colony(cpu, 60, 4, ranks=ranks, ants=5)) == [expected] * 3
+    assert on_ranks(3, lambda ranks: run_colony(twin(cpu), 60, 4, ranks=ranks, ants=5)) == [expected] * 3
