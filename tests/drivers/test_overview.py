@@ -39,7 +39,7 @@ def test_every_workload_runs_on_every_device_and_is_shown(overview, tmp_path, ca
     assert code == 0
     assert started == [*IHC, *LCS]
     printed, report = capsys.readouterr().out, (tmp_path / "overview.md").read_text()
-    made_by = f"python -m drivers.overview --workloads ihc lcs --ranks --out {tmp_path}"
+    made_by = f"onekernel overview --workloads ihc lcs --ranks --out {tmp_path}"
     assert f"```\n{made_by}\n```" in report and f"made by: {made_by}" in printed
     assert "[1/6] ihc, " in printed and "[7/7] lcs, " in printed and " s left)" in printed
     for text in (printed, report):

@@ -82,7 +82,7 @@ def test_every_run_is_made_once_recorded_and_shown_beside_the_published_figures(
     assert "it counts sheep" in report
     assert f"| {FIRST} | 3.0 |" in report
     arguments = f"{tmp_path / 'made-up.toml'} --scale quick --out {out} --busy"
-    assert f"`python -m drivers.reproduce {arguments}`" in report
+    assert f"`onekernel reproduce {arguments}`" in report
     assert [len(one.repetitions) for one in load(out / "made-up.jsonl")] == [7] * 4
     before = files(out)
     assert reproduce(parts=parts) == (0, [])

@@ -73,7 +73,7 @@ def test_pages_have_their_records_and_commands(gallery):
     assert set(contents(gallery)) == {*pages, *records}
     assert "2 runs by `make paper PAPER=oneil2011`" in (gallery / "oneil2011.md").read_text()
     overview = (gallery / "overview.md").read_text()
-    assert "\n```\npython -m drivers.overview --seconds-each 2\n```\n" in overview
+    assert "\n```\nonekernel overview --seconds-each 2\n```\n" in overview
     assert "| lcs, letters | 2.00 k cells/s |  | 1.00 k | 0.50 |" in overview
 
 
@@ -164,10 +164,10 @@ def test_records_of_the_repository_s_gallery_name_no_folder_of_a_machine():
 def test_the_repository_s_gallery_has_all_papers_and_commands_that_the_programs_take():
     pages, ranks = read(ROOT / "reports" / "gallery"), gallery_pages.ranks
     assert {page.name for page in pages} - {"ranks"} == {*names(), "overview"}
-    parsers = {"drivers.bench": bench_parser(), "drivers.overview": overview_parser(None)}
+    parsers = {"bench": bench_parser(), "overview": overview_parser(None)}
     for command in [ranks.PLAN["command"].format(backend="opencl"), *(one for page in pages for one in page.commands)]:
-        python, module, program, *words = shlex.split(command)
-        assert (python, module) == ("python", "-m")
+        onekernel, program, *words = shlex.split(command)
+        assert onekernel == "onekernel"
         parsers[program].parse_args(words)
 
 

@@ -51,9 +51,9 @@ def two_workloads(run, best_run):
 
 def test_page_and_terminal_have_a_row_for_each_workload_and_reasons_for_what_did_not_run(two_workloads, is_golden):
     failures = ["opencl (device 0): no platform"]
-    text = render(two_workloads, ["overview.svg"], failures, "python -m drivers.overview")
+    text = render(two_workloads, ["overview.svg"], failures, "onekernel overview")
     is_golden(text, "overview.md")
-    shown = [*lines(two_workloads, failures, "python -m drivers.overview")]
+    shown = [*lines(two_workloads, failures, "onekernel overview")]
     assert len(shown) <= 25 and max(map(len, shown)) <= 80
     is_golden("\n".join(shown) + "\n", "overview.txt")
 
@@ -65,7 +65,7 @@ def test_ten_workloads_fit_the_terminal_and_the_table_has_at_most_eight_columns(
         for rate, device in ((53.12e6, {}), (720.1e6, {"backend": "threads"}), (1970e9, GPU))
     ]
     sections = overview_sections(runs)
-    shown = [*lines(sections, ["opencl (device 0): no platform"], "python -m drivers.overview")]
+    shown = [*lines(sections, ["opencl (device 0): no platform"], "onekernel overview")]
     assert len(shown) <= 25 - len(["overview.md", "overview.svg"]) and max(map(len, shown)) <= 80
     assert len(overview_table(sections).headings) <= 8
 

@@ -107,7 +107,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     sections, failed = run_cases(cases, run, end)
     if left := time.monotonic() > end and run.total - run.shown:
         show(f"{duration(options.time_budget)} have passed: {left} runs not measured")
-    made_by = shlex.join(["python", "-m", "drivers.bench", *arguments])
+    made_by = shlex.join(["onekernel", "bench", *arguments])
     return max(FAILED if failed else DONE, write_page(sections, family, records, made_by))
 
 

@@ -68,7 +68,7 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
         found, failed = run_workload(run, name, plan)
         sections += found
         failures += failed
-    made_by = shlex.join(["python", "-m", "drivers.overview", *arguments])
+    made_by = shlex.join(["onekernel", "overview", *arguments])
     code = write_overview(sections, [*map(str, not_here), *failures], options.out, made_by)
     return FAILED if failures else code
 

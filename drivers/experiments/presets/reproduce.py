@@ -72,7 +72,7 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
     after = ExperimentPlan(plan.cases, records, elsewhere=not is_local)
     if options.budget and after.left:
         print_note(f"{after.summary()}; the same command continues")
-    made_by = shlex.join(["python", "-m", "drivers.reproduce", *arguments])
+    made_by = shlex.join(["onekernel", "reproduce", *arguments])
     return write_report(paper, exhibits, needs, after, failed, made_by)
 
 

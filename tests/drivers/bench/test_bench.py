@@ -107,7 +107,7 @@ def test_ranks_have_a_page_with_rates_and_records_of_their_own(only_cpu, use_row
     assert amounts == [*strings, ("half:4242", 2, None), *climbs, ("uniform:5", 2, 128)]
     assert all(one.turns() for one in records)
     page = (tmp_path / "ranks.md").read_text()
-    assert f"```\npython -m drivers.bench {' '.join(line)}\n```" in page
+    assert f"```\nonekernel bench {' '.join(line)}\n```" in page
     assert "| lcs, half:3000, value | cells/s |" in page and "| ihc, uniform:50 | climbs/s |" in page
     assert "weak efficiency on 2" in page
 
