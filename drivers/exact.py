@@ -48,6 +48,7 @@ class ExactOptions(
     starts=STARTS,
     most_verified=MOST_VERIFIED,
     takes="TspTour",
+    hidden=("seed", "seeds"),
 ):
     """Options of exact search; an option of the search is None by default."""
 
@@ -63,9 +64,7 @@ class ExactOptions(
         self.refuse_without(self.bound in ("edges", "none"), "--bound edges or none", "depth")
         if self.mapping == "published" and self.bound not in ("edges", "none"):
             raise UserError("--mapping published: the thesis has no 1-trees; expected with --bound edges or none")
-        if self.unrolled is not None and self.mapping != "published":
-            flag = "--unrolled" if self.unrolled else "--no-unrolled"
-            raise UserError(f"{flag} changes nothing here: expected with --mapping published")
+        self.refuse_without(self.mapping == "published", "--mapping published", "unrolled")
         self.refuse_seed()
 
 

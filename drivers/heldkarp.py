@@ -55,8 +55,7 @@ class HeldKarpOptions(
 
     def refuse_idle(self) -> None:
         self.refuse_seed()
-        if self.spill is not None and not self.published:
-            raise UserError("--spill changes nothing here: nothing leaves the device without --mapping published")
+        self.refuse_without(self.published, "--mapping published", "spill")
         super().refuse_idle()
         for name in ("tour", "svg"):
             if getattr(self, name) is not None and not self.trace:

@@ -52,7 +52,7 @@ SEARCH = OptionGroup("search", decides="work")
 
 
 @dataclass(frozen=True)
-class KnapsackOptions(DpOptions, takes="Knapsack"):
+class KnapsackOptions(DpOptions, takes="Knapsack", hidden=()):
     """Options of the knapsack problem; those of the instance or the search are None by default.
 
     `--instance` takes files, and names of generated instances, whose parts are options too.

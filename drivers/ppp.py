@@ -22,7 +22,7 @@ DEFAULT_INSTANCE = "73-73"
 
 
 @dataclass(frozen=True)
-class PppOptions(SearchOptions, generator="101-117:seed=5", chosen=DEFAULT_INSTANCE, takes="Ppp"):
+class PppOptions(SearchOptions, generator="101-117:seed=5", chosen=DEFAULT_INSTANCE, takes="Ppp", hidden=("peers",)):
     """Options of local search for the permuted perceptron problem."""
 
     neighbourhood: str = "flip2"

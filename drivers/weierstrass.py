@@ -25,7 +25,7 @@ DEFAULT_INSTANCE = "10"
 
 
 @dataclass(frozen=True)
-class WeierstrassOptions(SearchOptions, generator="100 (coordinates)", chosen=DEFAULT_INSTANCE):
+class WeierstrassOptions(SearchOptions, generator="100 (coordinates)", chosen=DEFAULT_INSTANCE, hidden=("peers",)):
     """Options of local search for the Weierstrass function's minimum."""
 
     neighbourhood: str = "crowns"

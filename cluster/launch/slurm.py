@@ -30,6 +30,8 @@ LEAST_MINUTES = 5
 """Least time of a job with checkpoints: Slurm may signal it three minutes earlier, and the run has to start before."""
 TABLES = ("drivers.lcs", "drivers.knapsack", "drivers.heldkarp")
 """Programs of dynamic programming, which keep no checkpoints."""
+SEEDLESS = ("drivers.exact", "drivers.heldkarp", "drivers.lcs")
+"""Programs without random choices, which would do the same work in all tasks of an array."""
 CHECKPOINTED = 143
 """Exit code of a program that SIGTERM has ended and that has written a checkpoint."""
 TIME = re.compile(r"(\d+-\d{1,2}(:\d{1,2}){0,2}|\d+(:\d{1,2}){0,2})", re.ASCII)
@@ -67,6 +69,8 @@ def main() -> int:
         shared = next(filter(OF_A_TASK.fullmatch, words), None)
         if shared:
             raise UserError(f"--array {options.array}: found {shared} of the program, expected that each task sets it")
+        if words[0] == "-m" and words[1] in SEEDLESS:
+            raise UserError(f"--array {options.array}: found {words[1]}, expected a program with random choices")
         state = ("--seed", '"$SLURM_ARRAY_TASK_ID"', *state)
     if file and 0 < minutes_of(options.time or "0") < LEAST_MINUTES:
         raise UserError(f"--time {options.time}: expected {LEAST_MINUTES} minutes for a checkpoint, or --no-checkpoint")

@@ -158,7 +158,8 @@ class DeclaredByTable:
         Types of further options, which are None by default, by name.
     **values
         Values missing in the table: words for the help by their names there, choices, and types of values; and
-        ``takes``, the class of the library's objects that Python may pass as instances.
+        ``takes``, the class of the library's objects that Python may pass as instances; ``hidden``, names of options
+        that this class refuses and the help leaves out.
     """
 
     _table: ClassVar[str] = ""
@@ -359,6 +360,8 @@ def add_options(parser: argparse.ArgumentParser, kind: type[Options], leave_out:
     for option, declared in kind.declared():
         if option.name in leave_out:
             continue
+        if option.name in kind._values.get("hidden", ()):
+            declared = declared._replace(help=argparse.SUPPRESS)
         if declared.group not in groups:
             groups[declared.group] = parser.add_argument_group(declared.group.title, declared.group.description)
         add_option(groups[declared.group], option, declared)

@@ -12,7 +12,9 @@ AnyDp = TypeVar("AnyDp", bound="DpOptions")
 
 
 @dataclass(frozen=True)
-class DpOptions(Options, table="dynamic_programming"):
+class DpOptions(
+    Options, table="dynamic_programming", hidden=("seed", "seeds", "checkpoint", "resume", "checkpoint_every")
+):
     """Options of dynamic programming."""
 
     trace: bool = True
@@ -29,15 +31,10 @@ class DpOptions(Options, table="dynamic_programming"):
     def refuse_idle(self) -> None:
         """Refuse checkpoints, a folder for decisions without any, and settings of the paper's mapping."""
         if self.checkpoint is not None and not self.keeps_checkpoints:
-            raise UserError(
-                "--checkpoint: dynamic programming has none, since it takes seconds; expected no --checkpoint"
-            )
+            raise UserError("--checkpoint: dynamic programming has none, since it takes seconds; leave it out")
         self.refuse_without(self.trace, "--trace, which stores decisions", "spill")
         if self.published and self.device_memory is not None:
-            raise UserError(
-                "--device-memory changes nothing with --mapping published: all cells are copied to the host, and the "
-                "device keeps only those that later waves read"
-            )
+            raise UserError("--device-memory changes nothing here: --mapping published copies all cells to the host")
 
     @property
     def published(self) -> bool:

@@ -50,7 +50,7 @@ SHARED = [
 """The same for options that one place reads for all drivers."""
 
 TABLES = [("lcs", ""), ("heldkarp", ""), ("heldkarp", "--k 3"), ("knapsack", ""), ("knapsack", "--method core")]
-NO_STATE = "--checkpoint: dynamic programming has none, since it takes seconds; expected no --checkpoint"
+NO_STATE = "--checkpoint: dynamic programming has none, since it takes seconds; leave it out"
 
 WRONG = {
     "ihc": [

@@ -178,7 +178,7 @@ def check_mapping(mapping: str) -> None:
 def refuse_checkpoints(checkpointer: Checkpointer | None, subject: str) -> None:
     """Refuse to keep checkpoints in a file; those in memory, for lost ranks, are allowed: the others begin again."""
     if checkpointer is not None and checkpointer.write is not None:
-        raise UserError(f"--checkpoint: {subject} has none, since it takes seconds; expected no --checkpoint")
+        raise UserError(f"--checkpoint: {subject} has none, since it takes seconds; leave it out")
 
 
 def trace_over_ranks(ranks: Ranks, state: np.ndarray, follow: Callable[[np.ndarray], np.ndarray]) -> None:
