@@ -22,7 +22,7 @@ RUNS = {
     "qap": "--instance taillard:20:seeds=1,2 --iterations 100000000",
     "ppp": "--instance 31-31:seed=5 --iterations 100000000",
     "exact": "--instance uniform:25:seed=1 --bound edges --count",
-    "heldkarp": "--instance uniform:24:seed=1",
+    "heldkarp": "--instance uniform:27:seed=1",
     "lcs": "random:3000000 --no-trace",
 }
 PROGRAM = """

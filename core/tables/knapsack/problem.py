@@ -319,7 +319,7 @@ def _read_pisinger(lines: _Lines, part: str) -> Knapsack:
     (n,), (capacity,) = lines.integers(_SIZE, key="n"), lines.integers(_CAPACITY, key="c")
     (optimum,) = lines.integers({"best value": (0, 2**63 - 1)}, key="z")
     _, duration, words = lines.next("time and seconds")
-    if words[0] != "time":
+    if words[:1] != ["time"]:
         raise lines.error(quoted(duration), "time and seconds")
     weights, values = lines.items(n, _NUMBER | _ITEM | {"x": (0, 1)})
     if lines.at < len(lines.rows) and not (end := lines.next("")[1]).startswith("---"):

@@ -274,8 +274,8 @@ def load_string(spec: str, data: str | os.PathLike | None = None) -> tuple[str, 
     """Return the name and the letters of one string.
 
     ``spec`` is a FASTA file (by its suffix, or because it begins with >) for its first record, FILE:RECORD for another
-    one, or a text in UTF-8, or in UTF-16 or UTF-32 with a byte order mark. It is unpacked if the name ends in .gz.
-    Raises `InstanceError` as `load`, and for a file of another format or encoding.
+    one, or a text in UTF-8, or in UTF-16 or UTF-32 if a byte order mark or zero bytes show it. It is unpacked if the
+    name ends in .gz. Raises `InstanceError` as `load`, and for a file of another format or encoding.
     """
     path, record = _file_and_record(spec, data)
     content, is_fasta = _content(path)

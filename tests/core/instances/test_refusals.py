@@ -113,6 +113,7 @@ FILES = [
     ("knapsack by Pisinger", PISINGER.replace("n 3", "n 0", 1), 2, "number of items '0', expected an integer from 1"),
     ("knapsack by Pisinger", PISINGER.replace("c 995", "C 995"), 3, "'C 995', expected c capacity"),
     ("knapsack by Pisinger", PISINGER.replace("time", "took"), 5, "'took 0.00', expected time and seconds"),
+    ("knapsack by Pisinger", PISINGER.replace("time 0.00", ","), 5, "',', expected time and seconds"),
     ("knapsack by Pisinger", PISINGER.replace("326,1", "326"), 7, "'2,506,326', expected number, value, weight, x"),
     ("knapsack by Pisinger", PISINGER.replace("326,1", "326,2"), 7, "x '2', expected an integer from 0 to 1"),
     ("knapsack by Pisinger", PISINGER.replace("n 3", "n 2", 1), 8, "'3,416,248,1', expected ----- after 2 items"),
