@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @kernel
 def known_answer(values: Array[i32], n: i32, sums: Array[u64], extremes: Array[i32], draws: Array[u32]):
-    """Compute sum, minimum and maximum of ``values`` by atomics and by team reductions, and a few random draws."""
+    """Compute sum, least and greatest of ``values`` by atomics and reductions, a complement, and random draws."""
     scratch = shared_array(team_size(), i32)
     low, high, total = values[0], values[0], 0
     for i in range(team_rank() * team_size() + lane(), n, team_count() * team_size()):
@@ -40,6 +40,7 @@ def known_answer(values: Array[i32], n: i32, sums: Array[u64], extremes: Array[i
         atomic_max(extremes, 1, high)
         atomic_add(extremes, 2, total)
     if team_rank() == 0 and lane() < 1:
+        extremes[3] = min(~values[1], values[2])
         for k in range(4):
             draws[k] = random_below(u32(1000), u64(42), u64(k), u32(7))
 
@@ -69,13 +70,13 @@ def find_cached_failure(backend: Backend) -> str:
 def find_failure(backend: Backend) -> str:
     """Compare a device with NumPy; returns the difference, or an empty text."""
     values = (np.arange(1000, dtype=np.int64) * 7919 % 2003 - 1001).astype(np.int32)
-    expected = [int(values.min()), int(values.max()), int((values // 7 + values % 7).sum())]
+    expected = [int(values.min()), int(values.max()), int((values // 7 + values % 7).sum()), int(~values[1])]
     draws = [358, 298, 329, 396]
     for lanes in (1, 32):
         if lanes > backend.capabilities.max_team_size:
             continue
         sums = backend.upload(np.zeros(1, np.uint64))
-        extremes = backend.upload(np.array([2**31 - 1, -(2**31), 0], np.int32))
+        extremes = backend.upload(np.array([2**31 - 1, -(2**31), 0, 0], np.int32))
         drawn = backend.upload(np.zeros(4, np.uint32))
         uploaded = backend.upload(values)
         backend.launch(known_answer, 3, lanes, uploaded, values.size, sums, extremes, drawn)

@@ -64,8 +64,7 @@ class OpenClBackend(Backend):
         profiling = cl.command_queue_properties.PROFILING_ENABLE
         self.queue = cl.CommandQueue(self.context, properties=profiling)
         self.copies = cl.CommandQueue(self.context, properties=profiling)
-        platform = self.handle.platform.name
-        self.is_pocl, self.is_intel = platform == icd.POCL, platform == icd.INTEL
+        self.is_pocl, self.is_intel = (self.handle.platform.name == name for name in (icd.POCL, icd.INTEL))
         # CPUs get one lane a team unless more are requested. With several, PoCL 3.0 is sometimes wrong
         # (docs/design/speeds.md). Intel's runtime is right, but kernels for lone lanes do less work: QAP ran several
         # times as fast as with a GPU's launch shapes.
@@ -82,9 +81,8 @@ class OpenClBackend(Backend):
         self.events: list[tuple[str, Event, Event]] = []
         self.taken = AllocatedBytes()
         self.memory_flags = cl.mem_flags.READ_WRITE
-        if (
-            is_cpu
-        ):  # memory that the host could map is allocated at once: PoCL would allocate it at a launch, and crash then
+        if is_cpu:
+            # Memory that the host could map is allocated at once: PoCL would allocate it at a launch, and crash then.
             self.memory_flags |= cl.mem_flags.ALLOC_HOST_PTR
 
     @classmethod
@@ -244,7 +242,7 @@ class OpenClBackend(Backend):
         """Build from the cached binary of an earlier run, or from source."""
         if self.is_pocl:  # it has a separate cache, shared by all processes, into which it would unpack ours
             return self.build(name, self.cl.Program(self.context, source))
-        device = (self.device._replace(memory_bytes=0), self.handle.version, cpu_tag())
+        device = (self.device._replace(memory_bytes=0), self.handle.version, cpu_tag(), os.environ.get(icd.TARGET))
         key = f"{source} {OPTIONS} {self.handle.platform.version} {device}"
         path = os.path.join(cache_folder("opencl"), f"{name}-{hashlib.sha256(key.encode()).hexdigest()[:24]}.bin")
         binary = read_sealed(path)
