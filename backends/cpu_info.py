@@ -46,22 +46,18 @@ def available_cores() -> int:
     return granted_cores(allowed, "cpu")
 
 
-def cpu_tag() -> str:
-    """Return a short name of the processor, without LLVM: those with equal tags run each other's machine code."""
-    import hashlib
-
-    return hashlib.sha256(instruction_sets().encode()).hexdigest()[:8]
-
-
 @functools.cache
-def instruction_sets() -> str:
-    """Return the processor's model and instruction sets as Linux prints them; elsewhere its architecture and name.
+def cpu_tag() -> str:
+    """Return a short name for the kind of CPU, without LLVM: processors with equal tags run each other's machine code.
 
     Only the first core is read, since the whole list takes long on a machine with many cores and ranks.
     """
+    import hashlib
+
     try:
         with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
             first = itertools.takewhile(str.strip, file)
-            return "".join(sorted(line for line in first if line.startswith(("model name", "flags", "Features"))))
+            kinds = sorted(line for line in first if line.startswith(("model name", "flags", "Features")))
     except OSError:
-        return platform.machine() + platform.processor()
+        kinds = [platform.machine(), platform.processor()]
+    return hashlib.sha256("".join(kinds).encode()).hexdigest()[:8]

@@ -65,8 +65,15 @@ class IntelC(OpenClC):
 
     The compiler adds floats in another order when it vectorises a loop (other trajectories on the Weierstrass
     function), so loops of functions with floats are not vectorised. It unrolls a lone lane's loops by two before it
-    vectorises them, and then reads every second element (ants ran at 0.4 of the speed).
+    vectorises them, and then reads every second element (ants ran at 0.4 of the speed). Version 2026.2 computes
+    `min(~a, b)` and `max(~a, b)` wrongly for AVX-512 (docs/design/speeds.md), so that `~` is an exclusive or with a
+    -1 that it does not know: all launches have one dimension.
     """
+
+    def text_Unary(self, node: tree.Unary) -> str:  # noqa: N802
+        if node.op != "invert" or node.type.bits < 32:
+            return super().text_Unary(node)
+        return f"({self.text(node.operand)} ^ ({self.types[node.type.__name__]})-(int)get_work_dim())"
 
     def before_loop(self, counted: bool) -> None:
         if uses_floats(self.function):

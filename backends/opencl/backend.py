@@ -242,7 +242,7 @@ class OpenClBackend(Backend):
         """Build from the cached binary of an earlier run, or from source."""
         if self.is_pocl:  # it has a separate cache, shared by all processes, into which it would unpack ours
             return self.build(name, self.cl.Program(self.context, source))
-        device = (self.device._replace(memory_bytes=0), self.handle.version, cpu_tag(), os.environ.get(icd.TARGET))
+        device = (self.device._replace(memory_bytes=0), self.handle.version, cpu_tag())
         key = f"{source} {OPTIONS} {self.handle.platform.version} {device}"
         path = os.path.join(cache_folder("opencl"), f"{name}-{hashlib.sha256(key.encode()).hexdigest()[:24]}.bin")
         binary = read_sealed(path)

@@ -13,7 +13,7 @@ import platform
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from backends.cpu_info import available_cores, instruction_sets
+from backends.cpu_info import available_cores
 from core.atomic_files import read_text
 
 if TYPE_CHECKING:
@@ -28,8 +28,6 @@ SET_BY_USER = ("OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "OPENCL_VENDOR_PATH")
 LIBRARY = "libintelocl.so"
 THREAD_COUNTS = ("POCL_MAX_PTHREAD_COUNT", "DPCPP_CPU_NUM_CUS")
 """Numbers of threads of PoCL and of Intel's runtime, which know no quota; PoCL does not know affinity either."""
-TARGET = "CL_CONFIG_CPU_TARGET_ARCH"
-"""Instruction sets of Intel's compiler, whose version 2026.2 computes `min(~a, b)` wrongly with AVX-512 (speeds.md)."""
 INTEL, POCL = "Intel(R) OpenCL", "Portable Computing Language"
 
 
@@ -56,8 +54,6 @@ def list_devices() -> list[cl.Device]:
     if available_cores() < (os.cpu_count() or 1):
         for name in THREAD_COUNTS:
             os.environ.setdefault(name, str(available_cores()))
-    if "avx512f" in instruction_sets():
-        os.environ.setdefault(TARGET, "core-avx2")
     with intel_icd_registered(os.path.dirname(str(cl.__file__))):
         try:
             devices = [d for p in cl.get_platforms() for d in p.get_devices()]

@@ -37,15 +37,6 @@ def test_cpu_drivers_have_as_many_threads_as_a_quota_grants(opencl, monkeypatch)
     assert {one.compute_units for one in opencl_backend.OpenClBackend.devices() if one.kind == "cores"} <= {1}
 
 
-@pytest.mark.parametrize(("flags", "target"), [("avx2 avx512f", "core-avx2"), ("avx2", None)])
-def test_intel_s_compiler_takes_avx2_in_place_of_avx_512(opencl, monkeypatch, flags, target):
-    monkeypatch.setenv(icd.TARGET, "restored")
-    monkeypatch.delenv(icd.TARGET)
-    monkeypatch.setattr(icd, "instruction_sets", lambda: flags)
-    icd.list_devices.__wrapped__()
-    assert os.environ.get(icd.TARGET) == target
-
-
 def test_buffers_that_together_do_not_fit_are_refused_until_one_is_gone(opencl, monkeypatch):
     backend = opencl_backend.OpenClBackend(opencl.device._replace(memory_bytes=1000))
     first = backend.allocate(150, np.uint32)
