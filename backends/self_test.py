@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @kernel
 def known_answer(values: Array[i32], n: i32, sums: Array[u64], extremes: Array[i32], draws: Array[u32]):
-    """Compute sum, least and greatest of ``values`` by atomics and reductions, a complement, and random draws."""
+    """Compute sum and extremes of ``values`` by atomics and reductions, a minimum of ``~``, and random draws."""
     scratch = shared_array(team_size(), i32)
     low, high, total = values[0], values[0], 0
     for i in range(team_rank() * team_size() + lane(), n, team_count() * team_size()):

@@ -55,7 +55,7 @@ SEARCH = OptionGroup("search", decides="work")
 class KnapsackOptions(DpOptions, takes="Knapsack", hidden=()):
     """Options of the knapsack problem; those of the instance or the search are None by default.
 
-    `--instance` takes files, and names of generated instances, whose parts are options too.
+    `--instance` takes files, and names of generated instances. The parts of such a name are options too.
     """
 
     instance: str | None = option(

@@ -66,8 +66,8 @@ class IntelC(OpenClC):
     The compiler adds floats in another order when it vectorises a loop (other trajectories on the Weierstrass
     function), so loops of functions with floats are not vectorised. It unrolls a lone lane's loops by two before it
     vectorises them, and then reads every second element (ants ran at 0.4 of the speed). Version 2026.2 computes
-    `min(~a, b)` and `max(~a, b)` wrongly for AVX-512 (docs/design/speeds.md), so that `~` is an exclusive or with a
-    -1 that it does not know: all launches have one dimension.
+    `min(~a, b)` and `max(~a, b)` wrongly for AVX-512 (docs/design/speeds.md). So `~a` becomes `a ^ -1`, and -1 is the
+    negated number of a launch's dimensions, which is always 1 and unknown to the compiler.
     """
 
     def text_Unary(self, node: tree.Unary) -> str:  # noqa: N802

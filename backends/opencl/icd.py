@@ -72,8 +72,8 @@ def intel_icd_registered(pyopencl: str, system: str = SYSTEM) -> Iterator[None]:
     library = installed_file(LIBRARY, "intel-opencl-rt")
     carried = any(name.startswith("libOpenCL") for name in list_folder(os.path.join(pyopencl, ".libs")))
     drivers = [os.path.join(system, name) for name in list_folder(system) if name.endswith(".icd")]
-    found = any(os.environ.get(name) for name in SET_BY_USER) or any(LIBRARY in read_text(path) for path in drivers)
-    if library is None or not carried or found:
+    registered = any(LIBRARY in read_text(path) for path in drivers)
+    if library is None or not carried or registered or any(os.environ.get(name) for name in SET_BY_USER):
         yield
         return
     os.environ["OCL_ICD_VENDORS"] = driver_folder(library, drivers)

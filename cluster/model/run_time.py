@@ -1,4 +1,4 @@
-"""Modelled time of a local search whose ranks share a neighbourhood.
+"""Modelled time of a local search in one neighbourhood, which all ranks share.
 
 It follows from alpha and beta of a network, and from the speed of one core. An iteration has the largest share of the
 neighbourhood and communication: the smallest key in each iteration, and the progress of all ranks after a batch. Ranks

@@ -159,7 +159,7 @@ class DeclaredByTable:
     **values
         Values missing in the table: words for the help by their names there, choices, and types of values; and
         ``takes``, the class of the library's objects that Python may pass as instances; ``hidden``, names of options
-        of base classes that have no use in this class, so that its help leaves them out.
+        of base classes that have no use in this class; its help leaves them out.
     """
 
     _table: ClassVar[str] = ""

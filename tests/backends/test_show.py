@@ -156,3 +156,8 @@ def test_a_file_that_is_not_there_is_told(capsys, place):
 
 def test_a_module_goes_by_its_dotted_name(capsys):
     assert "known_answer_" in printed(capsys, "backends.self_test:known_answer", "--as", "opencl")
+
+
+def test_intel_s_compiler_gets_no_complement(capsys):
+    text = printed(capsys, "backends.self_test:known_answer", "--as", "opencl-intel")
+    assert "~" not in text and "^ (int)-(int)get_work_dim())" in text

@@ -159,7 +159,7 @@ def test_the_tasks_of_an_array_have_seeds_logs_and_checkpoints_of_their_own(job,
     file = tmp_path / "ihc-7_3.checkpoint"
     script = script.replace(f"cd {shlex.quote(str(ROOT))}", f"cd {tmp_path}")
     script = script.replace("job=$!\n", f"echo > {file}\njob=$!\n")
-    # The number of a task's job may be that of the whole array, whose other tasks must not be queued again.
+    # The number of a task's job may be that of the whole array. Other tasks must not be queued again.
     code, _, _ = job.run(script, SLURM_JOB_ID="7", SLURM_ARRAY_JOB_ID="7", SLURM_ARRAY_TASK_ID="3")
     assert (code, job.called()) == (143, "requeue 7_3\n")
     assert job.noted()[3:] == ["ihc", "--seed", "3", "--checkpoint", file.name, "--resume"]

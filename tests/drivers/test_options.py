@@ -8,6 +8,7 @@ from typing import get_args
 
 import pytest
 
+from cluster.launch import slurm
 from core.local_search.algorithms import ALGORITHMS
 from drivers.cli.exit_codes import run_driver
 from drivers.ihc import ClimbOptions
@@ -88,6 +89,7 @@ def test_the_help_of_a_workload_names_every_option_and_says_what_it_is_for(workl
     said = capsys.readouterr().out
     assert said.startswith(f"usage: python -m drivers.{workload.name} ") and "What it is for." in said
     explained, hidden = said.split("What it is for.")[1], workload.options._values.get("hidden", ())
+    assert ("seed" in hidden) == (f"drivers.{workload.name}" in slurm.SEEDLESS)
     for field, _ in workload.options.declared():
         declared = field.metadata["option"]
         flag = option_flag(field) if option_flag(field).startswith("-") else declared.metavar

@@ -96,8 +96,7 @@ def check_knapsack(instance: knapsack.Knapsack, content: bytes) -> None:
 
 def check_pisinger(instance: knapsack.Knapsack, content: bytes) -> None:
     rows = [row.replace(",", " ").split() for row in rows_of(content)[5 : 5 + instance.n]]
-    read = [(int(row[1]), int(row[2])) for row in rows]
-    assert read == [*zip(instance.values, instance.weights, strict=True)]
+    assert [(int(row[1]), int(row[2])) for row in rows] == [*zip(instance.values, instance.weights, strict=True)]
     assert instance.capacity == int(re.search(r"^\s*c\s+(\+?\d+)", text_of(content), re.M)[1])
 
 
