@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import statistics
 import textwrap
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from core.atomic_files import read_text
 from drivers.workload.declaration import RepeatedRun, RepetitionResult, VerifierVerdict, Workload
 
 if TYPE_CHECKING:
@@ -93,6 +95,10 @@ def _spread(peer: PeerMeasurement) -> str:
 
 def process_age_s() -> float:
     """Return the seconds since this process began, including imports, the device and compilation."""
+    if hasattr(time, "CLOCK_BOOTTIME"):  # Linux
+        # psutil adds the system's start in whole seconds, and an age would be up to one second too long.
+        ticks = int(read_text("/proc/self/stat").rpartition(")")[2].split()[19])
+        return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
     import psutil
 
     return time.time() - float(psutil.Process().create_time())
