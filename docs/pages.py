@@ -47,7 +47,7 @@ WORKS = re.compile(r"^(<!-- reports/gallery: works -->\n\n)(?:\|.*\n)*", re.MULT
 PAPER = re.compile(r"^(<!-- reports/gallery/(?P<name>\w+\d{4})\.jsonl -->\n\n)(?:[-\s] .+\n)*", re.MULTILINE)
 CELLS = re.compile(
     r"^(<!-- reports/gallery/\*\.jsonl: seconds of one core and of a GPU\n(?P<rows>(?:.+\n)*?)-->\n\n)"
-    r"(?:\|.*\n)*(?:\n?The GPU is faster in: (?:.+\n)*)?",
+    r"(?:\|.*\n)*(?:\n?(?:The GPU is faster in|Intervals are too wide to decide in): (?:.+\n)*)?",
     re.MULTILINE,
 )
 QUOTED = re.compile(
@@ -309,12 +309,12 @@ def cell_table(rows: str) -> str:
     """Return a table of seconds of one core and of a GPU, from `TITLE: PAPER, EXHIBIT, ROW: CORE, GPU` in each line.
 
     CORE and GPU are keys of columns. A row without records of both, or without a GPU's, is left out. Works that the GPU
-    does faster are a sentence below the table.
+    does faster are a sentence below the table, and so are those with intervals too wide to decide.
     """
     from reports.text.formatting import number, seconds
     from reports.text.tables import TextTable
 
-    lines: list[tuple[float, list[str]]] = []
+    lines: list[tuple[float, bool, bool, list[str]]] = []
     for row in rows.splitlines():
         title, place, keys = row.split(": ")
         name, exhibit_name, _ = place.split(", ", 2)
@@ -322,12 +322,16 @@ def cell_table(rows: str) -> str:
         if core and gpu and gpu["device_kind"] == "gpu":
             times = [float(one["seconds"]) for one in (core, gpu)]
             command, ratio = f"`onekernel reproduce {name} --{exhibit_name}`", times[0] / times[1]
-            lines.append((ratio, [title, *map(seconds, times), str(gpu["device"]), number(ratio), command]))
+            line = [title, *map(seconds, times), str(gpu["device"]), number(ratio), command]
+            lines.append((ratio, core["low"] / gpu["high"] > 1, core["high"] / gpu["low"] < 1, line))
     headings = ("work", ">one core", ">GPU", "device", ">GPU ×", "command")
-    slower = [line for ratio, line in sorted(lines) if ratio <= 1]
-    faster = [f"{line[0]} (×{line[4]})" for ratio, line in lines if ratio > 1]
-    below = textwrap.fill(f"The GPU is faster in: {'; '.join(faster)}.", 118) + "\n" if faster else ""
-    return "\n".join(filter(None, [f"{TextTable('', headings, slower)}\n" if slower else "", below]))
+    slower = [line for _, _, is_slower, line in sorted(lines) if is_slower]
+    faster = [f"{line[0]} (×{line[4]})" for _, is_faster, _, line in lines if is_faster]
+    neither = [line[0] for _, is_faster, is_slower, line in lines if not is_faster and not is_slower]
+    below = f"The GPU is faster in: {'; '.join(faster)}. " * bool(faster)
+    below += f"Intervals are too wide to decide in: {'; '.join(neither)}." * bool(neither)
+    wrapped = textwrap.fill(below, 118) + "\n" if below else ""
+    return "\n".join(filter(None, [f"{TextTable('', headings, slower)}\n" if slower else "", wrapped]))
 
 
 def renew(page: Path) -> None:

@@ -182,7 +182,7 @@ def rates_of(records: Sequence[Record]) -> pandas.DataFrame:
     rates["kind"] = [_kind(first[run]) for run in rates.index]
     rates["ranks"] = [first[run].ranks for run in rates.index]
     rates["setting"] = [_algorithm(first[run]) for run in rates.index]
-    rates["comparable"] = [_is_comparable(first[run]) for run in rates.index]
+    rates["comparable"] = [not any(map(first[run].details.get, ("reference", "simulated"))) for run in rates.index]
     base = rates[rates["comparable"]]
     best_core = base[base["kind"] == ONE_CORE].groupby("setting")["rate"].max()
     first_of_all_cores = base[base["kind"] == ALL_CORES].groupby("setting")["rate"].first()
@@ -288,10 +288,6 @@ def drift(record: Record) -> float:
 
 
 # --- names ---
-
-
-def _is_comparable(record: Record) -> bool:
-    return not (record.details.get("reference") or record.details.get("simulated"))
 
 
 def _kind(record: Record) -> str:

@@ -243,7 +243,8 @@ class OpenClBackend(Backend):
         if self.is_pocl:  # it has a separate cache, shared by all processes, into which it would unpack ours
             return self.build(name, self.cl.Program(self.context, source))
         device = (self.device._replace(memory_bytes=0), self.handle.version, cpu_tag())
-        key = f"{source} {OPTIONS} {self.handle.platform.version} {device}"
+        chosen = os.environ.get("CL_CONFIG_CPU_TARGET_ARCH")  # the processor for which Intel's driver compiles
+        key = f"{source} {OPTIONS} {self.handle.platform.version} {device} {chosen}"
         path = os.path.join(cache_folder("opencl"), f"{name}-{hashlib.sha256(key.encode()).hexdigest()[:24]}.bin")
         binary = read_sealed(path)
         if binary is not None:

@@ -11,9 +11,10 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from cluster.mpi import launcher
 from core.errors import UserError
 from drivers.cli.messages import print_note
-from drivers.options.declaration import Options
+from drivers.options.declaration import CHECKPOINT_EVERY_S, Options
 
 if TYPE_CHECKING:
     from cluster import Communicator
@@ -25,11 +26,14 @@ def refuse_to_overwrite(options: Options) -> None:
     """Refuse options that would lose a checkpoint or have no effect, before any work.
 
     These are an existing checkpoint without `--resume`, several searches without a record of finished ones, and
-    `--resume` without a file.
+    `--resume` or an interval without a file.
     """
     if options.checkpoint is None:
-        if options.resume:
-            raise UserError("--resume without --checkpoint: expected the file of the checkpoint")
+        # Ranks that survive others hold checkpoints in memory.
+        has_interval = options.checkpoint_every != CHECKPOINT_EVERY_S and not launcher.survives_lost_ranks()
+        if options.resume or has_interval:
+            name = "resume" if options.resume else "checkpoint-every"
+            raise UserError(f"--{name} without --checkpoint: expected the file of the checkpoint")
         return
     if os.path.exists(options.checkpoint) and not options.resume:
         raise UserError(f"--checkpoint {options.checkpoint}: found a checkpoint, expected --resume or another file")

@@ -68,14 +68,11 @@ def check_argument_consistency(ranks: Communicator, workload: Workload[Any], opt
     }
     require_equal_arguments(ranks, {"program": workload.command, "--help": "not given", **arguments})
     root = Path(__file__).parents[2]
-    require_equal_content(ranks, "the suite's sources", str(root), lambda: sources_digest(root))
+    sources = sorted(path for package in PACKAGES for path in (root / package).rglob("*.py"))
+    require_equal_content(ranks, "the suite's sources", str(root), lambda: digest_of(sources, root))
     own = Path(workload.started[-1]).absolute()
     if workload.program and own.is_file():
         require_equal_content(ranks, "the program", str(own), lambda: digest_of([own], own.parent))
-
-
-def sources_digest(root: Path) -> str:
-    return digest_of(sorted(path for package in PACKAGES for path in (root / package).rglob("*.py")), root)
 
 
 def digest_of(files: Sequence[Path], root: Path) -> str:

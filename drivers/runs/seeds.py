@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from core.errors import UserError
-from drivers.options.declaration import AnyOptions, Options, option_flag, options_for_rank
+from drivers.options.declaration import CHECKPOINT_EVERY_S, AnyOptions, Options, option_flag, options_for_rank
 from drivers.options.output_files import OutputFile, require_writable_files
 from drivers.runs.device_selection import cores_of_a_rank, gpus_here, select_backend
 from drivers.workload.declaration import PreparedRun, Task, Workload
@@ -65,7 +65,8 @@ def run_seeds(
         from cluster.mpi.launcher import VARIABLES
 
         ranks = Solo() if os.environ.keys().isdisjoint(VARIABLES) else default_communicator()
-    if memory is None and (ranks.size > 1 or ranks.survives or own.checkpoint is not None or own.resume):
+    is_long = own.resume or own.checkpoint is not None or own.checkpoint_every != CHECKPOINT_EVERY_S
+    if memory is None and (ranks.size > 1 or ranks.survives or is_long):
         from drivers.runs.rank_start import run_resumable
 
         return run_resumable(workload, own, ranks, partial(run_seeds, workload, own, kind, argv))

@@ -36,7 +36,8 @@ def verdict(section: RateSection) -> str:
         return "All runs are simulated, so no rate is that of a device."
     unit = section.proof.work_unit
     fastest = rates.loc[rates["rate"].idxmax()]
-    name, text = _with_cores(section, str(fastest.name)), rate_text(fastest["rate"])
+    count, text = section.proof.environment.get("cores"), rate_text(fastest["rate"])
+    name = f"{fastest.name} ({count} cores)" if fastest["kind"] == ALL_CORES and count else str(fastest.name)
     be = "are" if fastest["kind"] == "ranks" else "is"
     if fastest["kind"] == ONE_CORE:
         return f"Nothing is faster than one core: {text} {unit}/s."
@@ -52,11 +53,6 @@ def verdict(section: RateSection) -> str:
     if fastest["kind"] == "GPU" and fastest["over_all_cores"] > 0:
         sentence += f", and {ratio_text(fastest['over_all_cores'])} times as fast as all cores"
     return f"{sentence}."
-
-
-def _with_cores(section: RateSection, run: str) -> str:
-    cores = section.proof.environment.get("cores")
-    return f"{run} ({cores} cores)" if section.rates.loc[run, "kind"] == ALL_CORES and cores else run
 
 
 def amount_text(section: RateSection) -> str:

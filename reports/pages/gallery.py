@@ -93,7 +93,9 @@ def write(folder: Path, out: Path) -> tuple[list[Path], list[str]]:
             absent.append(f"{folder / page.name}.jsonl: no records; they are made by `{page.made_by}`")
             continue
         files, findings = _make(page, records, out)
-        _insert_below_title(files[0], page.stale_line(records))
+        title, *rest = files[0].read_text(encoding="utf-8").split("\n\n", 1)
+        content = "\n\n".join(filter(None, [title, page.stale_line(records), *rest]))
+        files[0].write_text(content, encoding="utf-8")
         written += files
         parts.append(_index_entry(page, records, files, findings))
     index = out / INDEX
@@ -145,11 +147,6 @@ def stale_reports(folder: Path) -> list[str]:
     """Return a line for each page with records of earlier programs."""
     lines = [(page, page.stale_line(load_existing(folder / f"{page.name}.jsonl"))) for page in read(folder)]
     return [f"{folder / page.name}.md: {line}" for page, line in lines if line]
-
-
-def _insert_below_title(page: Path, line: str) -> None:
-    title, *rest = page.read_text(encoding="utf-8").split("\n\n", 1)
-    page.write_text("\n\n".join(filter(None, [title, line, *rest])), encoding="utf-8")
 
 
 # --- pages ---

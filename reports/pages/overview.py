@@ -49,7 +49,9 @@ def hosts(sections: Sequence[RateSection]) -> list[list[RateSection]]:
 
 def overview_table(sections: Sequence[RateSection], *, is_narrow: bool = False) -> TextTable:
     """Return a row for each workload on one host; ``is_narrow`` leaves out what a terminal has no room for."""
-    cores, gpu = f"{sections[0].proof.environment.get('cores') or 'all'} cores", _gpu_name(sections)
+    machine = sections[0].proof.environment
+    cores, gpus = f"{machine.get('cores') or 'all'} cores", machine.get("gpus") or ["GPU"]
+    gpu = str(gpus[0]).removeprefix("NVIDIA ").split("-")[0].split(" ")[0]  # NVIDIA H200: H200
     has_gpu = any(_fastest(section, "GPU") is not None for section in sections)
     first, space = "GPU" if has_gpu else ALL_CORES, LINE_BREAK if is_narrow else " "
 
@@ -71,12 +73,6 @@ def overview_table(sections: Sequence[RateSection], *, is_narrow: bool = False) 
     }
     optional = ("best one-core algorithm", JOULES)
     return TextTable.of("Units of work a second, and ratios of these rates", sections, columns, optional)
-
-
-def _gpu_name(sections: Sequence[RateSection]) -> str:
-    """Return the short name of the host's GPU, as in NVIDIA H200: H200."""
-    names = sections[0].proof.environment.get("gpus") or ["GPU"]
-    return str(names[0]).removeprefix("NVIDIA ").split("-")[0].split(" ")[0]
 
 
 def _fastest(section: RateSection, kind: str) -> pandas.Series[Any] | None:

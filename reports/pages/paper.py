@@ -73,12 +73,13 @@ def write(
         remove(folder, paper)
         parts = [_part(paper, one, runs, folder, missing or {}) for one in exhibits]
         shown = {id(run): run for part in parts for run in part["cells"]["run"].dropna()}
+        busy = max((run.rate["others_cores"] for run in shown.values()), default=0.0)
         text = fill(
             "paper.md.j2",
             paper=paper,
             parts=parts,
             ours=measured_on([*shown.values()]),
-            busy=_busy([*shown.values()]),
+            busy=busy_text(busy, next(iter(shown.values())).record) if busy >= BUSY_CORES else "",
             narrow=per_cent(NARROW),
             narrow_ratio=per_cent(NARROW_RATIO),
             made_by=made_by,
@@ -241,12 +242,6 @@ def measured_on(runs: Sequence[PaperRun]) -> str:
     commits = dict.fromkeys(str(one.environment.get("commit") or "outside a checkout") for one in records)
     words = listed([*dict.fromkeys(gpus), cores]), "one host", days_of(records), f"onekernel {listed([*commits])}"
     return ", ".join(filter(None, words))
-
-
-def _busy(runs: Sequence[PaperRun]) -> str:
-    """Return the load of a busy host as a sentence; empty for an idle one."""
-    most = max((load for run in runs if (load := run.rate["others_cores"]) >= BUSY_CORES), default=0.0)
-    return busy_text(most, runs[0].record) if most else ""
 
 
 def _disagreements(paper: Paper, exhibits: Sequence[Exhibit]) -> TextTable | None:

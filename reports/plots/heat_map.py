@@ -88,7 +88,7 @@ def _draw_scale(figure: Figure, axes: Axes, scale: ScalarMappable, reach: float)
     whole = range(-math.floor(reach), math.floor(reach) + 1)
     step = -(-len(whole) // MOST_TICKS)
     shown = [power for power in whole if power % step == 0]
-    bar.set_ticks(shown, labels=[power_of_ten(power) for power in shown])
+    bar.set_ticks(shown, labels=[f"{10.0**power:,.{max(0, -power)}f}" for power in shown])
     bar.ax.tick_params(labelsize=TEXT, labelcolor=GREY, color=GREY)
     bar.outline.set_visible(False)
     bar.set_label("times as fast as one core: orange is slower, purple faster", fontsize=TEXT, color=GREY)
@@ -110,11 +110,6 @@ def _draw_cell(axes: Axes, scale: Any, ratio: float, place: tuple[int, int]) -> 
 
 def shortened(text: str, width: int) -> str:
     return text if len(text) <= width else f"{text[: width - 3]}..."
-
-
-def power_of_ten(power: int) -> str:
-    """Return a power of ten in digits: 0.01, 1, 1,000."""
-    return f"{10**power:,}" if power >= 0 else f"{10.0**power:.{-power}f}"
 
 
 def contrasting_ink(ground: tuple[float, float, float, float]) -> str:

@@ -26,6 +26,16 @@ def test_compilers_keep_silent_and_an_error_says_what_they_said(opencl, tmp_path
     assert capfd.readouterr() == ("", "")
 
 
+def test_a_cached_binary_is_of_the_processor_that_the_user_chose(opencl, tmp_path, monkeypatch):
+    if opencl.is_pocl:
+        pytest.skip("PoCL has a cache of its own")
+    monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path))
+    for chosen in ("corei7", "corei7-avx"):
+        monkeypatch.setenv("CL_CONFIG_CPU_TARGET_ARCH", chosen)
+        opencl_backend.OpenClBackend(opencl.device).program("__kernel void none_(__global int* a) {}", "none")
+    assert len([*tmp_path.rglob("none-*.bin")]) == 2
+
+
 def test_cpu_drivers_have_as_many_threads_as_a_quota_grants(opencl, monkeypatch):
     for name in icd.THREAD_COUNTS:
         monkeypatch.delenv(name, raising=False)

@@ -35,7 +35,8 @@ from drivers.runs.checkpointing import RecoveryState
 from tests.reports.test_damaged_records import mutated
 
 DRIVER = qap
-RUN = ["--instance", "taillard:12:seeds=1,2", "--iterations", "40000", "--backend", "cpu", "--checkpoint-every", "0"]
+PLAIN = ["--instance", "taillard:12:seeds=1,2", "--iterations", "40000", "--backend", "cpu"]
+RUN = [*PLAIN, "--checkpoint-every", "0"]
 WHOSE = CheckpointIdentity("qap", "nug5", "ab" * 32, 7, {"iterations": 3, "sizes": (1, 2)}, repetition=1)
 STATE = {"done": np.array(3), "rows": np.arange(12, dtype=np.uint32).reshape(3, 4), "seconds": np.array(1.5)}
 
@@ -61,7 +62,7 @@ def test_a_run_that_was_cut_off_goes_on_and_forgets_its_state(drive, tmp_path, i
     record = tmp_path / "record"
     path = interrupted(3)
     code, said, notes = drive(*RUN, "--checkpoint", path, "--resume", "--record", record)
-    assert (code, printed_hash(said)) == (0, printed_hash(drive(*RUN)[1]))
+    assert (code, printed_hash(said)) == (0, printed_hash(drive(*PLAIN)[1]))
     assert re.search(r"state: the run resumes after \d+\.\d s", notes)
     assert re.search(r" s \(\d+\.\d+ before it resumed, then compile ", said)
     assert not path.exists() and not list(tmp_path.glob("*.unfinished"))
@@ -76,7 +77,7 @@ def test_the_state_of_a_repetition_that_is_recorded_is_ignored(drive, tmp_path, 
     record = tmp_path / "record"
     path = interrupted(2, "--repeats", 2, "--record", record)
     left = path.read_bytes()
-    assert drive(*RUN, "--record", record)[0] == 0  # the first repetition is done, and its checkpoint was not removed
+    assert drive(*PLAIN, "--record", record)[0] == 0  # the first repetition is done, and its checkpoint was not removed
     path.write_bytes(left)
     code, said, notes = drive(*RUN, "--checkpoint", path, "--resume", "--repeats", 2, "--record", record)
     assert code == 0 and "resumes after" not in notes and "1 of 2 repetitions are in" in said
@@ -207,7 +208,7 @@ def test_a_sealed_state_that_is_no_state_of_the_search_is_one_line(drive, interr
 
 def test_the_state_of_a_later_repetition_is_not_overwritten(drive, tmp_path, interrupted):
     record = tmp_path / "record"
-    assert drive(*RUN, "--record", record)[0] == 0
+    assert drive(*PLAIN, "--record", record)[0] == 0
     path = interrupted(1, "--repeats", 2, "--record", record)
     left = path.read_bytes()
     code, _, error = drive(*RUN, "--checkpoint", path, "--resume", "--repeats", 2, "--record", tmp_path / "another")
@@ -338,7 +339,7 @@ def test_a_folder_in_which_no_lock_can_be_made_is_one_line(tmp_path, monkeypatch
 
 
 def test_a_wall_clock_that_jumps_changes_nothing(drive, monkeypatch, tmp_path):
-    _, plain, _ = drive(*RUN)
+    _, plain, _ = drive(*PLAIN)
     record = tmp_path / "runs.jsonl"
     days = itertools.cycle((0.0, -86_400.0, 86_400.0 * 365))
     now = time.time()

@@ -210,6 +210,7 @@ The end.
     [
         (0.02, 2.0, "| climbs | 250 ms | 25.0 s | Test GPU | 0.0100 | `onekernel reproduce oneil2011 --figure 1` |"),
         (2.0, 0.02, "The GPU is faster in: climbs (×100)."),
+        (2.0, 2.0, "Intervals are too wide to decide in: climbs."),
     ],
 )
 def test_a_page_has_a_paper_s_verdicts_and_what_a_gpu_does_not_pay_for(

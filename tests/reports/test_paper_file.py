@@ -58,11 +58,7 @@ def test_exhibits_are_chosen_by_any_of_their_names(make_paper):
             'series = "gpus" }',
             r"table 1, column core: found the series 'gpus', expected some of core",
         ),
-        (
-            'measure = "cost"',
-            'measure = "price"',
-            r"column length: found the measure 'price', expected some of seconds",
-        ),
+        ('measure = "cost"', 'measure = "price"', r"length: found the measure 'price', expected some of seconds"),
         ('over = "core"', 'over = "cpu"', r"table 1, column gain: found the column 'cpu', expected some of paper"),
         (
             'published = "old core"',

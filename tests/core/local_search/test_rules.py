@@ -196,10 +196,7 @@ def test_what_does_not_fit_is_refused(cpu, algorithm, names, how, words):
         (lambda: ls.IteratedLocalSearch(strength=0), "strength=0: expected an integer from 1 to 255"),
         (lambda: ls.SimulatedAnnealing(cooling=0), "cooling=0: expected a number above 0, at most 1"),
         (lambda: ls.SimulatedAnnealing(temperature=float("nan")), "temperature=nan: expected a number"),
-        (
-            lambda: ls.SimulatedAnnealing(plateau=2**40),
-            "plateau=1099511627776: expected an integer from 1 to 2147483647",
-        ),
+        (lambda: ls.SimulatedAnnealing(plateau=2**40), "plateau=1099511627776: expected an integer from 1 to"),
         (lambda: Weierstrass.load("3", dtype="float16"), "precision 'float16': expected float32 or"),
         (lambda: encodings.Values(5, 1), "choices=1: expected an integer from 2 to 2147483647"),
         (lambda: encodings.Values(5, "3"), "choices='3': expected an integer from 2"),
