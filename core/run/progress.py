@@ -96,11 +96,6 @@ class ProgressMonitor:
 
         return report_parts
 
-    def report_all(self, cost: int, work: int) -> None:
-        """Report that a table is done."""
-        self.total = self.total or 1
-        self.report_end(self.total, cost, work)
-
 
 class ProgressSamples:
     """A rank's seconds since the search began, evaluations and steps between launches, and the improvements in them.

@@ -32,8 +32,7 @@ def refuse_to_overwrite(options: Options) -> None:
         # Ranks that survive others hold checkpoints in memory.
         has_interval = options.checkpoint_every != CHECKPOINT_EVERY_S and not launcher.survives_lost_ranks()
         if options.resume or has_interval:
-            name = "resume" if options.resume else "checkpoint-every"
-            raise UserError(f"--{name} without --checkpoint: expected the file of the checkpoint")
+            raise UserError(f"--{'resume' if options.resume else 'checkpoint-every'}: expected it with --checkpoint")
         return
     if os.path.exists(options.checkpoint) and not options.resume:
         raise UserError(f"--checkpoint {options.checkpoint}: found a checkpoint, expected --resume or another file")

@@ -135,15 +135,10 @@ def run_profiler(tool: str, arguments: Sequence[str], metrics: Sequence[str]) ->
     rows = list(read_rows(written.splitlines()))
     if done.returncode or not rows:
         failure = f"ended with code {done.returncode}" if done.returncode else "saw no kernel"
-        raise ProfileError(f"{TOOL} {failure}: {failure_reason(written, done.stdout, done.stderr)}")
+        lines = [line.strip() for line in "\n".join((written, done.stdout, done.stderr)).splitlines() if line.strip()]
+        errors = [line for line in lines if line.startswith("==ERROR==")]  # Nsight Compute's own
+        raise ProfileError(f"{TOOL} {failure}: {(errors or lines[-1:] or ['it printed nothing'])[0]}")
     return rows
-
-
-def failure_reason(*outputs: str) -> str:
-    """Return the line with the error: Nsight Compute's own, else the last one."""
-    lines = [line.strip() for output in outputs for line in output.splitlines() if line.strip()]
-    errors = [line for line in lines if line.startswith("==ERROR==")]
-    return (errors or lines[-1:] or ["it printed nothing"])[0]
 
 
 # --- reading ---

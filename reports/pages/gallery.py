@@ -94,8 +94,7 @@ def write(folder: Path, out: Path) -> tuple[list[Path], list[str]]:
             continue
         files, findings = _make(page, records, out)
         title, *rest = files[0].read_text(encoding="utf-8").split("\n\n", 1)
-        content = "\n\n".join(filter(None, [title, page.stale_line(records), *rest]))
-        files[0].write_text(content, encoding="utf-8")
+        files[0].write_text("\n\n".join(filter(None, [title, page.stale_line(records), *rest])), encoding="utf-8")
         written += files
         parts.append(_index_entry(page, records, files, findings))
     index = out / INDEX

@@ -116,19 +116,15 @@ def lines(sections: Sequence[RateSection], failures: Sequence[str] = (), made_by
     for of_host in hosts(sections):
         yield from wrapped(formatting.machine(of_host[0].proof.environment))
         yield ""
-        yield from _narrow(overview_table(of_host, is_narrow=True)).terminal(ruled=False).splitlines()
+        table = overview_table(of_host, is_narrow=True)
+        if max(map(len, table.terminal(10 * TERMINAL).splitlines())) > TERMINAL:  # without its last ratio
+            table = replace(table, headings=table.headings[:-1], rows=[row[:-1] for row in table.rows])
+        yield from table.terminal(ruled=False).splitlines()
         yield ""
     for failure in failures:
         yield from wrapped(f"not run: {failure}")
     if made_by:
         yield f"made by: {made_by}"
-
-
-def _narrow(table: TextTable) -> TextTable:
-    """Return a table without its last ratio if it is too wide for a terminal."""
-    if max(map(len, table.terminal(10 * TERMINAL).splitlines())) <= TERMINAL:
-        return table
-    return replace(table, headings=table.headings[:-1], rows=[row[:-1] for row in table.rows])
 
 
 # --- files ---

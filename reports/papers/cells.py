@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from reports.papers.measures import MEASURES, PaperRun, amount_multiple, peer_seconds
@@ -47,7 +49,7 @@ def runs_of(paper: Paper, records: Iterable[Record]) -> list[PaperRun]:
         for record in merge(records)
         if record.workload in paper.workloads() and record.verified and is_measured(record)
     ]
-    for alike in group_by(confirmed, _proved_work):
+    for alike in group_by(confirmed, _work_of):
         require_equal_work(alike)
     groups = families(confirmed)
     listed = [record for group in groups for record in group]
@@ -97,6 +99,7 @@ class _Cells:
     def __init__(self, paper: Paper, exhibit: Exhibit, runs: Sequence[PaperRun]) -> None:
         self.paper, self.exhibit = paper, exhibit
         self.runs = [run for run in runs if run.record.workload in exhibit.workloads()]
+        self.backends = Counter(run.record.backend for run in runs)
 
     def all(self) -> Iterator[tuple[Any, ...]]:
         for row in self.exhibit.rows:
@@ -163,7 +166,7 @@ class _Cells:
         bases = self.candidates(row, base)
         for run in runs:
             for other in bases:
-                if [*map(_proved_work, run.records)] == [*map(_proved_work, other.records)]:
+                if _proved_work(run) == _proved_work(other):
                     if run is other:
                         return run, Estimate(1.0)
                     above, below = run.rates().scaled(1 / run.amount), other.rates().scaled(1 / other.amount)
@@ -171,13 +174,24 @@ class _Cells:
         return runs[0], None
 
     def candidates(self, row: ExhibitRow, column: Column) -> list[PaperRun]:
-        """Return the runs of a cell: by its kinds of devices, proofs nearest to the paper's amount, newest first."""
+        """Return the runs of a cell in the order of preference.
+
+        First are those of the series' first kind of device, on the backend with the most runs of the page, with the
+        work that most columns of the row have, with a proof nearest to the paper's amount, and the newest ones.
+        """
+        kinds = self.paper.series[column.series].kinds
+        works = Counter(chain(*({*map(_proved_work, self.placed(row, other))} for other in self.exhibit.columns)))
+
+        def rank(run: PaperRun) -> tuple[float, ...]:
+            kind, backend = kinds.index(run.record.device_kind), self.backends[run.record.backend]
+            return kind, -backend, -works[_proved_work(run)], self.distance(run)
+
+        return sorted(self.placed(row, column), key=rank)
+
+    def placed(self, row: ExhibitRow, column: Column) -> list[PaperRun]:
+        """Return the runs of a cell, the newest first."""
         choice = run_choice(self.paper, self.exhibit, row, column)
-        if choice is None:
-            return []
-        kinds = choice.series.kinds
-        runs = [run for run in self.runs if choice.has(run.record)]
-        return sorted(runs, key=lambda run: (kinds.index(run.record.device_kind), self.distance(run)))
+        return [run for run in self.runs if choice is not None and choice.has(run.record)]
 
     def distance(self, run: PaperRun) -> float:
         """Return the distance of a proof's amount from the paper's: the size of the ratio's logarithm."""
@@ -185,10 +199,14 @@ class _Cells:
         return math.inf if multiple is None else abs(math.log(multiple))
 
 
-def _proved_work(record: Record) -> list[Any]:
-    """Return what is equal in records of equal work."""
+def _proved_work(run: PaperRun) -> str:
+    """Return what is equal in runs of equal work, as text."""
+    return repr([*map(_work_of, run.records)])
+
+
+def _work_of(record: Record) -> list[Any]:
     is_linear = record.details.get("method") == LINEAR_SPACE
-    return [record.workload, record.instance_sha256, record.seed, record.parameters, is_linear]
+    return [record.workload, record.instance_sha256, record.seed, sorted(record.parameters.items()), is_linear]
 
 
 def _quotient(above: Estimate | None, below: Estimate | None) -> Estimate | None:

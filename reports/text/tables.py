@@ -65,7 +65,8 @@ class TextTable:
     def __str__(self) -> str:
         sides = ["--:" if right else "---" for right in self.right]
         lines = [f"| {' | '.join(self.titles)} |", f"|{'|'.join(sides)}|"]
-        return "\n".join([*lines, *(f"| {' | '.join(map(_in_markdown, row))} |" for row in self.rows)])
+        rows = ([" ".join(cell.split()).replace("|", "\\|") for cell in row] for row in self.rows)
+        return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
 
     def terminal(self, width: int = TERMINAL, *, ruled: bool = True) -> str:
         """Return aligned columns, two spaces apart; cells are wrapped to the width.
@@ -119,7 +120,3 @@ def _lines(text: str, width: int, indent: str) -> list[str]:
     kept = NUMBER_AND_UNIT.sub("\xa0", text)  # textwrap breaks no line there
     lines = textwrap.wrap(kept, width, subsequent_indent=indent, break_on_hyphens=False) or [""]
     return [line.replace("\xa0", " ") for line in lines]
-
-
-def _in_markdown(cell: str) -> str:
-    return " ".join(cell.split()).replace("|", "\\|")

@@ -217,10 +217,7 @@ def test_a_time_below_what_a_checkpoint_needs_is_refused_unless_there_is_none(ti
     [
         (("--time", "soon", "ppp"), "argument --time: expected a time such as 01:00:00 or 2-12:00:00, found 'soon'"),
         (("--partition", "a\nb", "ppp"), "or _, and then letters, digits and _.,:@+=/&|-, found 'a\\nb'"),
-        (
-            ("--nodes", 2, "--per-host", 2, "-n", 5, "ppp"),
-            "-n 5: found room for 4 on 2 nodes, expected more --per-host",
-        ),
+        (("--nodes", 2, "--per-host", 2, "-n", 5, "ppp"), "found room for 4 on 2 nodes, expected more --per-host"),
         (("--array", "1", "exact"), "found drivers.exact, expected a program with random choices"),
         (("--array", "a", "ppp"), "expected numbers of tasks such as 0-9, 1,3 or 0-99%10, found 'a'"),
         (("--sbatch", "a\nb", "ppp"), "expected an option of sbatch such as mail-type=END, found 'a\\nb'"),

@@ -39,6 +39,13 @@ def test_a_device_of_the_next_kind_stands_in(make_measured):
     assert cells_of([*records, climbs(make_measured, "small", 0.1, **GPU)])["small", "gain"].startswith("10.0")
 
 
+def test_a_row_has_the_backend_and_the_work_of_most_runs_so_that_a_ratio_is_that_of_its_seconds(make_measured):
+    longer = climbs(make_measured, "small", 0.2, climbers=20_000, **GPU)
+    others = [climbs(make_measured, "small", 0.1, **(GPU | {"backend": "opencl"})), longer]
+    cells = cells_of([*hills(make_measured), *(started(one, 25) for one in others)])
+    assert (cells["small", "gpu"], cells["small", "gain"]) == ("12.5 ±8 %", "4.00 ±8 %")
+
+
 def test_a_run_over_itself_is_one_without_an_interval(make_measured):
     exhibit = replace(TABLE, columns=(*TABLE.columns, Column("itself", series="core", over="core")))
     assert cells_of([climbs(make_measured, "small", 1.0, wide=9.0)], exhibit)["small", "itself"] == "1.00"

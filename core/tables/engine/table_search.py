@@ -155,7 +155,8 @@ class TableSearch(Search, Generic[Result]):
         ranks = self.communicator if ranks is None else ranks
         progress = monitor.counts(self.evaluations if self.are_parts_even else None)
         result = self.result(self.strategy.compute(TableRun(trace, progress, ranks)))
-        monitor.report_all(result.cost, self.evaluations)
+        monitor.total = monitor.total or 1
+        monitor.report_end(monitor.total, result.cost, self.evaluations)
         return result
 
 
