@@ -34,10 +34,7 @@ WORDS = "expected a host's name, slots=N and max_slots=N"
     [
         ("a\nb slots=four\n", f":2: found 'slots=four', {SLOTS}"),
         ("a slots=65536\n", f":1: found 'slots=65536', {SLOTS}"),
-        (
-            "a max_slots=" + "9" * 5000,
-            f":1: found 'max_slots=99...9999999999999', {SLOTS.replace('slots', 'max_slots')}",
-        ),
+        ("a max_slots=" + "9" * 5000, f":1: found 'max_slots=99...9999999999999', {SLOTS.replace('sl', 'max_sl')}"),
         ("a slots=2 slots=3\n", ":1: found slots again, expected it once"),
         ("a slots=4 max_slots=2\n", ":1: found max_slots=2, expected 4 or more, as there are slots"),
         ("a cores=4\n", f":1: found 'cores=4', {WORDS}"),

@@ -271,9 +271,10 @@ def test_a_completion_is_the_best_of_all_states_and_undecided_items(cpu, instanc
         return
     items, count = search.sorted_items, len(search.sorted_items.weights)
     first, end = data.draw(st.integers(0, items.at)), data.draw(st.integers(items.at, count))
-    states = data.draw(st.lists(st.tuples(st.integers(0, 200), st.integers(0, BIG)), min_size=1, max_size=6))
-    state_weights, state_values = (np.array(column, np.int64) for column in zip(*states, strict=True))
     signs = {**dict.fromkeys(range(end, count), 1), **dict.fromkeys(range(first), -1)}
+    filled = st.sampled_from([0, *(items.capacity - sign * int(items.weights[item]) for item, sign in signs.items())])
+    states = data.draw(st.lists(st.tuples(st.integers(0, 200) | filled, st.integers(0, BIG)), min_size=1, max_size=6))
+    state_weights, state_values = (np.array(column, np.int64) for column in zip(*states, strict=True))
     fitting = [
         int(state_values[state] + sign * items.values[item])
         for state, (item, sign) in itertools.product(range(len(states)), signs.items())
