@@ -28,7 +28,7 @@ def test_compilers_keep_silent_and_an_error_says_what_they_said(opencl, tmp_path
 
 def test_a_cached_binary_is_of_the_processor_that_the_user_chose(opencl, tmp_path, monkeypatch):
     if opencl.is_pocl:
-        pytest.skip("PoCL has a cache of its own")
+        pytest.skip("PoCL has a separate cache")
     monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path))
     for chosen in ("corei7", "corei7-avx"):
         monkeypatch.setenv("CL_CONFIG_CPU_TARGET_ARCH", chosen)
