@@ -136,7 +136,7 @@ def run_profiler(tool: str, arguments: Sequence[str], metrics: Sequence[str]) ->
     if done.returncode or not rows:
         failure = f"ended with code {done.returncode}" if done.returncode else "saw no kernel"
         lines = [line.strip() for line in "\n".join((written, done.stdout, done.stderr)).splitlines() if line.strip()]
-        errors = [line for line in lines if line.startswith("==ERROR==")]  # Nsight Compute's own
+        errors = [line for line in lines if line.startswith("==ERROR==")]  # lines of Nsight Compute itself
         raise ProfileError(f"{TOOL} {failure}: {(errors or lines[-1:] or ['it printed nothing'])[0]}")
     return rows
 

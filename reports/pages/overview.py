@@ -117,7 +117,8 @@ def lines(sections: Sequence[RateSection], failures: Sequence[str] = (), made_by
         yield from wrapped(formatting.machine(of_host[0].proof.environment))
         yield ""
         table = overview_table(of_host, is_narrow=True)
-        if max(map(len, table.terminal(10 * TERMINAL).splitlines())) > TERMINAL:  # without its last ratio
+        if max(map(len, table.terminal(10 * TERMINAL).splitlines())) > TERMINAL:
+            # A table that is too wide for a terminal has no room for its last ratio.
             table = replace(table, headings=table.headings[:-1], rows=[row[:-1] for row in table.rows])
         yield from table.terminal(ruled=False).splitlines()
         yield ""

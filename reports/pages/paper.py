@@ -73,13 +73,13 @@ def write(
         remove(folder, paper)
         parts = [_part(paper, one, runs, folder, missing or {}) for one in exhibits]
         shown = {id(run): run for part in parts for run in part["cells"]["run"].dropna()}
-        busy = max((run.rate["others_cores"] for run in shown.values()), default=0.0)
+        busy = max((load for run in shown.values() if (load := run.rate["others_cores"]) >= BUSY_CORES), default=0.0)
         text = fill(
             "paper.md.j2",
             paper=paper,
             parts=parts,
             ours=measured_on([*shown.values()]),
-            busy=busy_text(busy, next(iter(shown.values())).record) if busy >= BUSY_CORES else "",
+            busy=busy_text(busy, next(iter(shown.values())).record) if busy else "",
             narrow=per_cent(NARROW),
             narrow_ratio=per_cent(NARROW_RATIO),
             made_by=made_by,

@@ -200,11 +200,12 @@ class _Cells:
 
 
 def _proved_work(run: PaperRun) -> str:
-    """Return what is equal in runs of equal work, as text."""
+    """Return what is equal in runs of equal work, as a text that a counter takes."""
     return repr([*map(_work_of, run.records)])
 
 
 def _work_of(record: Record) -> list[Any]:
+    """Return what is equal in records of equal work."""
     is_linear = record.details.get("method") == LINEAR_SPACE
     return [record.workload, record.instance_sha256, record.seed, sorted(record.parameters.items()), is_linear]
 

@@ -69,16 +69,14 @@ def test_a_column_of_gpus_is_left_out_where_its_runs_are_those_of_another(make_m
 
 
 def test_a_busy_host_is_named_once_at_the_top(make_measured, tmp_path):
-    _, text = written(tmp_path, [climbs(make_measured, "small", 1.0, others=0.7)])
+    unknown = climbs(make_measured, "small", 1.0, others=None)
+    _, text = written(tmp_path, [unknown, climbs(make_measured, "large", 1.0, others=0.7)])
     assert text.count("Busy host") == 1
     assert text.splitlines()[2] == "**Busy host: other programs kept 0.7 of 2 cores busy.**"
     # The system's accounts of 16 busy cores are off by 0.7.
     many = THREADS | {"details": {"cores_per_rank": 16}}
-    for record in (
-        climbs(make_measured, "small", 1.0, others=0.1),
-        climbs(make_measured, "small", 1.0, others=0.7, **many),
-    ):
-        assert "Busy" not in written(tmp_path, [record])[1]
+    for others, more in ((0.1, {}), (0.7, many)):
+        assert "Busy" not in written(tmp_path, [climbs(make_measured, "small", 1.0, others=others, **more)])[1]
 
 
 def test_times_of_a_single_cold_run_are_named(make_measured, tmp_path):

@@ -155,7 +155,7 @@ class TableSearch(Search, Generic[Result]):
         ranks = self.communicator if ranks is None else ranks
         progress = monitor.counts(self.evaluations if self.are_parts_even else None)
         result = self.result(self.strategy.compute(TableRun(trace, progress, ranks)))
-        monitor.total = monitor.total or 1
+        monitor.total = monitor.total or 1  # a table that counts no parts is one part
         monitor.report_end(monitor.total, result.cost, self.evaluations)
         return result
 
