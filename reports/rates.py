@@ -208,6 +208,11 @@ def proof_amount(record: Record) -> int:
     return next((one.work for one in record.repetitions if one.kind in ("proof", "fixed")), 1)
 
 
+def seconds_of_proof(record: Record) -> float:
+    """Return the time of a proof's amount at the rate of warm repetitions."""
+    return proof_amount(record) / float(rates_of([record])["rate"].iloc[0])
+
+
 def _rate_row(rows: pandas.DataFrame) -> dict[str, Any]:
     """Return the rate of one configuration from its repetitions."""
     warm = _warm(rows)

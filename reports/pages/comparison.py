@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from reports.pages.markdown import fill, remove_files, written_into
 from reports.pages.reference_solvers import solver_table
 from reports.plots import rates as rate_plot
-from reports.rates import ALL_CORES, BEST_CORE, ONE_CORE, NotRun, RateSection, proof_amount, rates_of
+from reports.rates import ALL_CORES, BEST_CORE, ONE_CORE, NotRun, RateSection, proof_amount, seconds_of_proof
 from reports.records.files import Record
 from reports.statistics.medians import Estimate
 from reports.text import formatting
@@ -84,7 +84,7 @@ def best_core_sentence(section: RateSection) -> str:
     if best is None:
         return ""
     name, cost = best.details[BEST_CORE][1], formatting.cost(best.best_cost)
-    return f"Best one-core algorithm: {name} reaches {cost} in {formatting.seconds(_seconds_of_a_run(best), 2)}."
+    return f"Best one-core algorithm: {name} reaches {cost} in {formatting.seconds(seconds_of_proof(best), 2)}."
 
 
 def best_core_cell(section: RateSection) -> str:
@@ -92,15 +92,11 @@ def best_core_cell(section: RateSection) -> str:
     best = section.best_core
     if best is None:
         return ""
-    time = formatting.seconds(_seconds_of_a_run(best), 2)
+    time = formatting.seconds(seconds_of_proof(best), 2)
     longer = best.best_cost > section.proof.best_cost
     worse = not longer if section.proof.details.get("maximises") else longer
     only = f" to {formatting.cost(best.best_cost)}" if worse and best.best_cost != section.proof.best_cost else ""
     return f"{best.details[BEST_CORE][1]}, {time}{only}"
-
-
-def _seconds_of_a_run(record: Record) -> float:
-    return proof_amount(record) / float(rates_of([record])["rate"].iloc[0])
 
 
 def busy_sentence(sections: Sequence[RateSection]) -> str:
