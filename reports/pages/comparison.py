@@ -92,11 +92,9 @@ def best_core_cell(section: RateSection) -> str:
     best = section.best_core
     if best is None:
         return ""
-    time = formatting.seconds(seconds_of_proof(best), 2)
-    longer = best.best_cost > section.proof.best_cost
-    worse = not longer if section.proof.details.get("maximises") else longer
-    only = f" to {formatting.cost(best.best_cost)}" if worse and best.best_cost != section.proof.best_cost else ""
-    return f"{best.details[BEST_CORE][1]}, {time}{only}"
+    sign = -1 if section.proof.details.get("maximises") else 1
+    only = f" to {formatting.cost(best.best_cost)}" if sign * best.best_cost > sign * section.proof.best_cost else ""
+    return f"{best.details[BEST_CORE][1]}, {formatting.seconds(seconds_of_proof(best), 2)}{only}"
 
 
 def busy_sentence(sections: Sequence[RateSection]) -> str:

@@ -240,7 +240,8 @@ def measured_on(runs: Sequence[PaperRun]) -> str:
     gpus = [gpu_name(str(one.details.get("device_name"))) for one in records if one.device_kind == "gpu"]
     cores = f"{where.get('cores') or 'the'} cores of {where.get('cpu_model') or 'a processor that is not recorded'}"
     commits = dict.fromkeys(str(one.environment.get("commit") or "outside a checkout") for one in records)
-    words = listed([*dict.fromkeys(gpus), cores]), "one host", days_of(records), f"onekernel {listed([*commits])}"
+    host = "one virtual machine or several alike" if where.get("virtual") else "one host"
+    words = listed([*dict.fromkeys(gpus), cores]), host, days_of(records), f"onekernel {listed([*commits])}"
     return ", ".join(filter(None, words))
 
 

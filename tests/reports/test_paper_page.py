@@ -56,10 +56,10 @@ def test_the_csv_file_has_all_published_figures_all_runs_and_the_missing_ones(ma
     assert [one["why"] for one in rows if one["row"] == "huge" and one["column"] == "gpu"] == [MISSING.popitem()[1]]
 
 
-def test_a_row_with_hidden_runs_alone_is_not_in_the_table(make_measured, tmp_path):
-    hidden = climbs(make_measured, "huge", 1.0, mapping="native")
-    _, text = written(tmp_path, [*hills(make_measured), hidden])
-    assert "| huge |" not in text and "huge (no record)" in text
+def test_a_row_with_hidden_runs_alone_is_not_in_the_table_and_virtual_hosts_may_be_several(make_measured, tmp_path):
+    runs = [*hills(make_measured), climbs(make_measured, "huge", 1.0, mapping="native")]
+    _, text = written(tmp_path, [replace(one, environment=one.environment | {"virtual": True}) for one in runs])
+    assert "| huge |" not in text and "huge (no record)" in text and ", one virtual machine or several alike, " in text
 
 
 def test_a_column_of_gpus_is_left_out_where_its_runs_are_those_of_another(make_measured, tmp_path):
