@@ -8,6 +8,7 @@ commands and writes the new output into the pages. The tests run them too, and c
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import os
 import re
@@ -21,8 +22,12 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from unittest import mock
+
+if TYPE_CHECKING:
+    from reports.papers.measures import PaperRun
+    from reports.papers.paper import Paper
 
 ROOT = Path(__file__).parents[1]
 FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -239,21 +244,27 @@ def works_of_gallery() -> str:
     return f"{TextTable.of('', rows, columns)}\n"
 
 
+@functools.cache
+def paper_runs(name: str) -> tuple[Paper, list[PaperRun]]:
+    """Return a paper, and its runs in the gallery."""
+    from reports.papers.cells import runs_of
+    from reports.papers.files import load
+    from reports.records.files import load_existing
+
+    return (paper := load(name)), runs_of(paper, load_existing(GALLERY / f"{name}.jsonl"))
+
+
 def paper_lines(name: str) -> Iterator[str]:
     """Yield the items of a list: the machine, claims that hold or do not with answers, the others by their verdicts."""
     from reports.pages.paper import caption, conclusion, measured_on
-    from reports.papers.cells import exhibit_frame, runs_of
-    from reports.papers.files import load
+    from reports.papers.cells import exhibit_frame
     from reports.papers.verdicts import verdict
-    from reports.records.files import load_existing
 
-    paper, records = load(name), load_existing(GALLERY / f"{name}.jsonl")
-    if not records:
+    paper, runs = paper_runs(name)
+    if not runs:
         return
     captions: dict[str, list[str]] = {}
-    runs = runs_of(paper, records)
-    if where := measured_on(runs):
-        yield item(f"Measured on {where}.")
+    yield item(f"Measured on {measured_on(runs)}.")
     verdicts = [(one, verdict(one, exhibit_frame(paper, one, runs))) for one in paper.exhibits]
     for exhibit, found in sorted(verdicts, key=lambda one: one[1].verdict != SHOWN_VERDICTS[0]):
         name = caption(exhibit)
@@ -283,14 +294,12 @@ def item(text: str) -> str:
 
 def cells_of(place: str) -> dict[str, dict[str, Any]]:
     """Return the cells of `PAPER, EXHIBIT, ROW` by their columns' keys; times have their `seconds`."""
-    from reports.papers.cells import exhibit_frame, runs_of
-    from reports.papers.files import load
-    from reports.records.files import load_existing
+    from reports.papers.cells import exhibit_frame
 
     name, exhibit_name, row = place.split(", ", 2)
-    paper = load(name)
+    paper, runs = paper_runs(name)
     exhibit = paper.chosen(*exhibit_name.split(" "))[0]
-    cells = exhibit_frame(paper, exhibit, runs_of(paper, load_existing(GALLERY / f"{name}.jsonl")))
+    cells = exhibit_frame(paper, exhibit, runs)
     found = cells[cells["row"] == row].set_index("column").to_dict("index")
     for key, cell in found.items():
         cell["seconds"] = cell["value"] * (1e-3 if exhibit.column(str(key)).measure == "milliseconds" else 1.0)

@@ -6,7 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, product
 from typing import TYPE_CHECKING, Any
 
 from reports.papers.measures import MEASURES, PaperRun, amount_multiple, peer_seconds
@@ -98,8 +98,13 @@ class _Cells:
 
     def __init__(self, paper: Paper, exhibit: Exhibit, runs: Sequence[PaperRun]) -> None:
         self.paper, self.exhibit = paper, exhibit
-        self.runs = [run for run in runs if run.record.workload in exhibit.workloads()]
         self.backends = Counter(run.record.backend for run in runs)
+        # Of each cell, the newest first.
+        self.placed = {
+            (row.name, column.key): [run for run in runs if choice is not None and choice.has(run.record)]
+            for row, column in product(exhibit.rows, exhibit.columns)
+            for choice in [run_choice(paper, exhibit, row, column)]
+        }
 
     def all(self) -> Iterator[tuple[Any, ...]]:
         for row in self.exhibit.rows:
@@ -131,8 +136,7 @@ class _Cells:
     def of_paper(self, row: ExhibitRow, column: Column) -> Estimate | str | None:
         """Return a published figure, or the number of another column divided by it."""
         printed = published_figure(self.exhibit, row, column.published, column.part)
-        value = as_number(printed)
-        own = None if value is None else Estimate(value)
+        own = None if (value := as_number(printed)) is None else Estimate(value)
         if column.over:
             return _quotient(self.number(row, self.exhibit.column(column.over)), own)
         return own or printed
@@ -180,18 +184,13 @@ class _Cells:
         work that most columns of the row have, with a proof nearest to the paper's amount, and the newest ones.
         """
         kinds = self.paper.series[column.series].kinds
-        works = Counter(chain(*({*map(_proved_work, self.placed(row, other))} for other in self.exhibit.columns)))
+        works = Counter(chain(*({*map(_proved_work, self.placed[row.name, one.key])} for one in self.exhibit.columns)))
 
         def rank(run: PaperRun) -> tuple[float, ...]:
             kind, backend = kinds.index(run.record.device_kind), self.backends[run.record.backend]
             return kind, -backend, -works[_proved_work(run)], self.distance(run)
 
-        return sorted(self.placed(row, column), key=rank)
-
-    def placed(self, row: ExhibitRow, column: Column) -> list[PaperRun]:
-        """Return the runs of a cell, the newest first."""
-        choice = run_choice(self.paper, self.exhibit, row, column)
-        return [run for run in self.runs if choice is not None and choice.has(run.record)]
+        return sorted(self.placed[row.name, column.key], key=rank)
 
     def distance(self, run: PaperRun) -> float:
         """Return the distance of a proof's amount from the paper's: the size of the ratio's logarithm."""
