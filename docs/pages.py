@@ -194,6 +194,7 @@ def from_records(text: str) -> str:
     from reports.records.files import load_existing
     from reports.text.formatting import machine
 
+    paper_runs.cache_clear()  # records may have changed
     if records := load_existing(GALLERY / "readme.jsonl"):
         _, printed = "\n".join(comparison.lines(rate_sections(records))).split("\n\n", 1)
         text = COMPARED.sub(lambda found: f"{found[1]}{printed.strip()}\n", text)
