@@ -155,6 +155,8 @@ class Device:
     """True if host steps between launches, such as a reduction over ranks, can be part of a replay."""
     same_as = ""
     """Another backend that runs the same programs on the same processors; one of both is enough in comparisons."""
+    timing_weight = 1
+    """Number of equal steps for which a timed one counts; with 0 CUDA, whose events take the host long, times none."""
     packs = False
     """True if `pack` is implemented, so that repeated launches are not bound again."""
     shares_executables = False

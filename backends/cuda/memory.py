@@ -44,7 +44,7 @@ class CudaDevice(Backend):
         super().__init__(device, self.select(int(device.index)))
         self.begin(int(device.index))
         self.staging = self.host_array(STAGED_BYTES, np.uint8)
-        self.spans: list[tuple[str, CUevent, CUevent]] = []
+        self.spans: list[tuple[str, CUevent, CUevent, int]] = []
 
     def select(self, index: int) -> Capabilities:
         """Make a GPU this thread's current one; returns its capabilities."""
@@ -83,15 +83,19 @@ class CudaDevice(Backend):
             devices.append(DeviceInfo(str(k), name, named, memory, units, "gpu", compiler=compiler))
         return devices
 
-    def mark(self, stream: CUstream | None = None) -> CUevent:
-        """Record an event in a stream, by default that of the kernels."""
+    def record_event(self, stream: CUstream) -> CUevent:
         event = self.unused_marks.pop() if self.unused_marks else check_driver_call(self.driver.cuEventCreate(0))
-        check_driver_call(self.driver.cuEventRecord(event, stream or self.stream))
+        check_driver_call(self.driver.cuEventRecord(event, stream))
         return event
 
-    def span(self, kind: str, first: CUevent) -> None:
-        """Store the time since ``first`` for `synchronize`."""
-        self.spans.append((kind, first, self.mark()))
+    def mark(self) -> CUevent | None:
+        """Record an event in the stream of the kernels; None without a `timing_weight`."""
+        return self.record_event(self.stream) if self.timing_weight else None
+
+    def span(self, kind: str, first: CUevent | None) -> None:
+        """Store the time since ``first`` for `synchronize`; nothing if it is None."""
+        if first is not None and (last := self.mark()) is not None:
+            self.spans.append((kind, first, last, self.timing_weight))
 
     def allocate(self, shape: Shape, dtype: np.typing.DTypeLike) -> Buffer:
         size = max(1, int(np.prod(shape))) * np.dtype(dtype).itemsize
@@ -161,13 +165,13 @@ class CudaDevice(Backend):
         return np.ctypeslib.as_array(memory).view(dtype)[:count]
 
     def copy_out(self, buffer: Buffer, start: int, count: int, host: np.ndarray) -> Callable[[], None]:
-        queued = self.mark()
+        queued = self.record_event(self.stream)
         check_driver_call(self.driver.cuStreamWaitEvent(self.copies, queued, 0))
         self.unused_marks.append(queued)
-        first = self.mark(self.copies)
+        first = self.record_event(self.copies)
         self.copy_back(buffer, start, host, self.copies)
-        last = self.mark(self.copies)
-        self.spans.append(("transfer", first, last))
+        last = self.record_event(self.copies)
+        self.spans.append(("transfer", first, last, 1))
         waits = self.waits
 
         def wait() -> None:
@@ -178,8 +182,8 @@ class CudaDevice(Backend):
 
     def synchronize(self) -> None:
         self.wait()
-        for kind, first, last in self.spans:
-            self.timings.add(kind, self.elapsed(first, last))
+        for kind, first, last, weight in self.spans:
+            self.timings.add(kind, weight * self.elapsed(first, last))
         self.spans.clear()
 
     def wait(self) -> None:

@@ -47,7 +47,7 @@ class CudaSimulator(CudaBackend):
     def link(self) -> None:
         return None
 
-    def mark(self, stream: object = None) -> float:
+    def mark(self) -> float:
         return time.perf_counter()
 
     def elapsed(self, first: float, last: float) -> float:

@@ -2,11 +2,14 @@
 
 The fitness of every neighbour is written to a structure in the device's memory. The host copies all of it and selects,
 or has it reduced on the device and copies the one remaining key (section 6.7). If the host generates the neighbours, it
-copies all of them to the device before (section 6.6): the native mapping as moves, the paper's as whole solutions. The
-trajectory is that of the loop on the device; only the time differs.
+copies all of them to the device before (section 6.6). The trajectory is that of the loop on the device; only the time
+differs.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -21,8 +24,8 @@ from core.local_search.launcher import Tune, WalkLauncher
 from core.local_search.plan import Plan
 from core.run.devices import ComputeDevice, DeviceArray, Ranks
 
-SLICE = 1 << 22
-"""Neighbours that the native mapping evaluates and copies at a time; the paper's launches all of them."""
+TIMED = 16
+"""Iterations of which the first is timed, since events of an iteration take the host as long as its launches."""
 
 
 class HostLauncher(WalkLauncher):
@@ -33,113 +36,132 @@ class HostLauncher(WalkLauncher):
 
     def __init__(self, backend: ComputeDevice, ranks: Ranks, plan: Plan, tune: Tune | None = None) -> None:
         super().__init__(backend, ranks, plan, tune)
-        settings, largest = plan.settings, max(plan.sizes)
-        self.slice_size = largest if settings.is_published else min(SLICE, largest)
-        self.fitnesses = backend.allocate(self.slice_size, np.int32)
-        self.copied = backend.host_array(self.slice_size if settings.select == "host" else 1, np.int32)
-        self.generator = NeighbourUploader(self, self.slice_size) if settings.generate == "host" else None
-        self.reduction = FitnessReducer(self, self.slice_size) if settings.select == "device" else None
+        settings, most = plan.settings, max(plan.sizes)
+        self.fitnesses = backend.allocate(most, np.int32)
+        self.copied = backend.host_array(most if settings.select == "host" else 1, np.int32)
+        self.generator = NeighbourUploader(self, most) if settings.generate == "host" else None
+        self.reduction = FitnessReducer(self, most) if settings.select == "device" else None
 
     @property
     def evaluating(self) -> Kernel:
-        if self.plan.settings.generate == "device":
-            return self.kernels.fitness
-        return self.kernels.copied if self.plan.copies_solutions else self.kernels.listed
+        return self.kernels.fitness if self.plan.settings.generate == "device" else self.kernels.copied
 
     def bind_iteration(self) -> None:
         with self.backend.record():
             self.step()
-            self.launch_fitness(0, 0, 1)
+            self.launch_fitness(0, range(1))
 
     def iterate(self, count: int) -> None:
-        """Make ``count`` iterations, or fewer if the walk ends."""
-        for _ in range(count):
-            status = self.backend.download(self.memory.walkers.status)
-            if status[WalkStatus.stop] != walks.RUNNING:
-                return
-            key, _ = self.ranks.minloc(self.smallest_key(status), self.ranks.rank)
-            self.backend.write(self.memory.keys, np.array([key], np.uint64))
-            self.repeat(("step",), self.step)
+        """Make ``count`` iterations, or fewer if the walk ends.
 
-    def smallest_key(self, status: np.ndarray) -> int:
-        """Return the key of the neighbour that the rule takes among this rank's share."""
+        If all iterations evaluate alike, an evaluation follows the move before it in one recording, and its result is
+        copied with the status: the host waits once.
+        """
+        share = self.own_neighbours(0)
+        varies = len(self.plan.sizes) > 1 or self.plan.is_quick or self.shape.is_tuning or self.generator is not None
+        is_ahead = bool(share) and not varies
+        if is_ahead:
+            self.evaluate(0, share)
+        try:
+            for k in range(count):
+                self.backend.timing_weight = 0 if k % TIMED else min(TIMED, count - k)
+                best = self.best_key(share) if is_ahead else None
+                status = self.backend.download(self.memory.walkers.status)
+                if status[WalkStatus.stop] != walks.RUNNING:
+                    return
+                own = self.smallest_key(int(status[WalkStatus.level])) if best is None else best()
+                key, _ = self.ranks.minloc(own, self.ranks.rank)
+                self.backend.write(self.memory.keys, np.array([key], np.uint64))
+                if is_ahead and k + 1 < count:
+                    self.repeat(("step", share), partial(self.step_and_evaluate, share))
+                else:
+                    self.repeat(("step",), self.step)
+        finally:
+            self.backend.timing_weight = 1
+
+    def own_neighbours(self, level: int) -> range:
+        """Return this rank's share of a neighbourhood."""
         rank, size = self.own_share
-        level = int(status[WalkStatus.level])
-        total = self.plan.sizes[level]
-        end = total * (rank + 1) // size
+        return range(*(self.plan.sizes[level] * k // size for k in (rank, rank + 1)))
+
+    def smallest_key(self, level: int) -> int:
+        """Return the key of the neighbour that the rule takes among this rank's share."""
+        share = self.own_neighbours(level)
         if level == 0 and self.plan.is_quick and self.generator is None:
             self.repeat(("refresh",), self.refresh)
-        key = NO_KEY
-        for first in range(total * rank // size, end, self.slice_size):
-            key = min(key, self.best_of_slice(level, first, min(first + self.slice_size, end)))
-            if key != NO_KEY and self.plan.algorithm.rule == FIRST:
-                break
-        return key
-
-    def best_of_slice(self, level: int, first: int, end: int) -> int:
-        """Evaluate a slice on the device, and return its best key, selected here or reduced there."""
-        self.evaluate(level, first, end)
-        if self.reduction is not None:
-            return self.reduction.smallest_key(self.fitnesses, first, end)
-        fitnesses = self.copied[: end - first]
-        self.backend.stream_out(self.fitnesses, 0, end - first, fitnesses)()
-        if self.plan.algorithm.rule == FIRST:
-            better = np.flatnonzero(fitnesses < 0)
-            return first + int(better[0]) if better.size else NO_KEY
-        best = int(np.argmin(fitnesses))
-        if fitnesses[best] == moves.NEVER:
+        if not share:
             return NO_KEY
-        return (int(fitnesses[best]) + 2**31 << 32) | (first + best)
+        self.evaluate(level, share)
+        return self.best_key(share)()
 
-    def evaluate(self, level: int, first: int, end: int) -> None:
-        """Queue the evaluation of neighbours ``first`` to ``end - 1``, which the host lists before if it generates."""
+    def best_key(self, share: range) -> Callable[[], int]:
+        """Queue the copy of the fitnesses, or their reduction; return a function that waits for the best key."""
+        if self.reduction is not None:
+            return self.reduction.smallest_key(self.fitnesses, share)
+        fitnesses = self.copied[: len(share)]
+        wait = self.backend.stream_out(self.fitnesses, 0, len(share), fitnesses)
+
+        def select() -> int:
+            wait()
+            if self.plan.algorithm.rule == FIRST:
+                better = np.flatnonzero(fitnesses < 0)
+                return share.start + int(better[0]) if better.size else NO_KEY
+            best = int(np.argmin(fitnesses))
+            if fitnesses[best] == moves.NEVER:
+                return NO_KEY
+            return (int(fitnesses[best]) + 2**31 << 32) | (share.start + best)
+
+        return select
+
+    def step_and_evaluate(self, share: range) -> None:
+        self.step()
+        self.launch_fitness(0, share)
+
+    def evaluate(self, level: int, share: range) -> None:
+        """Queue the evaluation of neighbours, which the host lists before if it generates."""
         if self.generator is not None:
-            self.generator.copy(level, first, end)
+            self.generator.copy(level, share)
         if self.shape.is_tuning:
-            self.tuned(lambda: self.launch_fitness(level, first, end))
+            self.tuned(lambda: self.launch_fitness(level, share))
         else:
-            self.repeat(("fitness", level, first, end), lambda: self.launch_fitness(level, first, end))
+            self.repeat(("fitness", level, share), lambda: self.launch_fitness(level, share))
 
-    def launch_fitness(self, level: int, first: int, end: int) -> None:
+    def launch_fitness(self, level: int, share: range) -> None:
         """Queue the kernel that writes the fitnesses; a smaller neighbourhood needs fewer teams."""
-        size = self.shape.team_size
-        teams = min(self.shape.teams, -(-(end - first) // size))
+        ends, size = (share.start, share.stop), self.shape.team_size
+        teams = min(self.shape.teams, -(-len(share) // size))
         if self.generator is not None:
-            arguments = first, end, self.generator.buffer, self.fitnesses
-            self.launch(self.evaluating, teams, size, *arguments, shared=False)
+            self.launch(self.evaluating, teams, size, *ends, self.generator.buffer, self.fitnesses, shared=False)
         else:
-            self.fitness(level == 0 and self.plan.is_quick, level, Share(0, 1, first, end), self.fitnesses, teams)
+            self.fitness(level == 0 and self.plan.is_quick, level, Share(0, 1, *ends), self.fitnesses, teams)
 
 
 class NeighbourUploader:
-    """Copies up to ``most`` neighbours to the device: as moves, or as whole solutions (`Plan.copies_solutions`).
+    """Copies up to ``most`` neighbours to the device as whole solutions.
 
-    Raises `UserError` if whole solutions have more elements than 31 bits count.
+    Raises `UserError` for a custom neighbourhood, and if the solutions have more elements than 31 bits count.
     """
 
     def __init__(self, launcher: WalkLauncher, most: int) -> None:
         self.launcher, encoding = launcher, launcher.plan.problem.encoding
-        shape, dtype = (most, 3), "int32"
-        if launcher.plan.copies_solutions:
-            shape, dtype = (most, encoding.n), encoding.dtype
-            if most * encoding.n >= 2**31:
-                raise UserError(
-                    f"{most} whole neighbours of {encoding.n} elements from the host: expected less than 2^31 elements "
-                    "in all; let the device generate them"
-                )
-        self.host = np.zeros(shape, dtype)
-        self.buffer = launcher.backend.allocate(self.host.size, dtype)
+        for one in launcher.plan.neighbourhoods:
+            if one.change == moves.OWN or one.shape == moves.CUSTOM:
+                raise UserError(f"{one.name}: the host makes no custom neighbours; let the device generate them")
+        if most * encoding.n >= 2**31:
+            raise UserError(
+                f"{most} whole neighbours of {encoding.n} elements from the host: expected less than 2^31 elements "
+                "in all; let the device generate them"
+            )
+        self.host = np.zeros((most, encoding.n), encoding.dtype)
+        self.buffer = launcher.backend.allocate(self.host.size, encoding.dtype)
 
-    def copy(self, level: int, first: int, end: int) -> None:
-        """Copy neighbours ``first`` to ``end - 1`` of the present solution."""
+    def copy(self, level: int, share: range) -> None:
+        """Copy neighbours of the present solution."""
         launcher, plan = self.launcher, self.launcher.plan
         solution = launcher.backend.download(launcher.memory.walkers.solution)
         neighbourhood = plan.neighbourhoods[level]
-        listed = neighbourhood.listed(first, end, plan.problem.encoding, solution)
-        if plan.copies_solutions:
-            make_neighbours(neighbourhood.change, listed, solution, self.host[: end - first])
-        else:
-            self.host[: end - first] = listed
+        listed = neighbourhood.listed(share.start, share.stop, plan.problem.encoding, solution)
+        make_neighbours(neighbourhood.change, listed, solution, self.host[: len(share)])
         launcher.backend.write(self.buffer, self.host)
 
 
@@ -153,20 +175,27 @@ class FitnessReducer:
         blocks = blocks_of(most)
         self.keys = launcher.backend.allocate(blocks, np.uint64)
         self.fewer = launcher.backend.allocate(blocks_of(blocks), np.uint64)
+        self.smallest = launcher.backend.host_array(1, np.uint64)
 
-    def smallest_key(self, fitnesses: DeviceArray, first: int, end: int) -> int:
-        """Reduce all, and copy the one remaining key."""
-        self.launcher.repeat(("reduce", first, end), lambda: self.launch(fitnesses, first, end))
-        count, keys, fewer = blocks_of(end - first), self.keys, self.fewer
+    def smallest_key(self, fitnesses: DeviceArray, share: range) -> Callable[[], int]:
+        """Queue the reduction, and the copy of the one remaining key; return a function that waits for it."""
+        self.launcher.repeat(("reduce", share), lambda: self.launch(fitnesses, share))
+        count, keys, fewer = blocks_of(len(share)), self.keys, self.fewer
         while count > 1:
             count, keys, fewer = blocks_of(count), fewer, keys
-        return int(self.launcher.backend.read(keys, 0, 1)[0])
+        wait = self.launcher.backend.stream_out(keys, 0, 1, self.smallest)
 
-    def launch(self, fitnesses: DeviceArray, first: int, end: int) -> None:
+        def read() -> int:
+            wait()
+            return int(self.smallest[0])
+
+        return read
+
+    def launch(self, fitnesses: DeviceArray, share: range) -> None:
         """Queue launches until one key is left."""
         launch, size = self.launcher.backend.launch, self.team_size
-        count, keys, fewer = blocks_of(end - first), self.keys, self.fewer
-        launch(self.of_fitnesses, count, size, first, end, fitnesses, keys)
+        count, keys, fewer = blocks_of(len(share)), self.keys, self.fewer
+        launch(self.of_fitnesses, count, size, share.start, share.stop, fitnesses, keys)
         while count > 1:
             launch(self.of_keys, blocks_of(count), size, count, keys, fewer)
             count, keys, fewer = blocks_of(count), fewer, keys

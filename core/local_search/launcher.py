@@ -83,7 +83,7 @@ class WalkLauncher:
         """
         self.shape.exchanges = False
         rank, size = self.own_share
-        if size == 1 or self.plan.settings.is_host_driven or self.shape.tuner is not None:
+        if size == 1 or self.plan.settings.is_published or self.shape.tuner is not None:
             return NoPeers(1)
         together = self.backend.collectives(self.ranks)
         silent = together.is_silent

@@ -187,16 +187,6 @@ class Plan:
         return self.algorithm.batch if self.algorithm.draws else max(self.sizes)
 
     @property
-    def copies_solutions(self) -> bool:
-        """True if a host that generates neighbours copies whole solutions.
-
-        Random points are always made on the device. For a user-defined neighbourhood moves are copied, since several
-        moves may lead to the same solution.
-        """
-        neighbourhood = self.neighbourhoods[0]
-        return self.settings.is_published and neighbourhood.change != moves.OWN and neighbourhood.shape != moves.CUSTOM
-
-    @property
     def searched(self) -> str:
         """Problem, algorithm, neighbourhoods and evaluation, as text."""
         names = ", ".join(neighbourhood.name for neighbourhood in self.neighbourhoods)

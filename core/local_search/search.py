@@ -103,7 +103,7 @@ class LocalSearch(Search):
             refuse("communicator", communicator, "an object that `cluster.default_communicator` makes")
         self.backend = backend
         self.plan = Plan.make(problem, algorithm, neighbourhoods, tuned=tune is not None, history=history, **settings)
-        launcher = HostLauncher if self.plan.settings.is_host_driven else WalkLauncher
+        launcher = HostLauncher if self.plan.settings.is_published else WalkLauncher
         self.launcher = launcher(backend, communicator, self.plan, tune)
         self.walks = Walks(self.plan, self.launcher)
         self.in_turn = WalksInTurn(self, self.launcher) if self.plan.settings.takes_turns else None

@@ -50,8 +50,8 @@ class SearchExecution:
         team of 256 decodes and evaluates each neighbour; fitnesses are written to global memory; and the host drives
         every iteration.
     generate, select : str
-        ``device``, or ``host`` for the paper's first loop: see `core.local_search.host_loop`. With the published
-        mapping, to select on the device is to reduce the structure of fitnesses (section 6.7).
+        ``device``, or with the published mapping ``host`` (`core.local_search.host_loop`), where to select on the
+        device is to reduce the structure of fitnesses (section 6.7).
     data_memory : str
         Place of the problem's arrays: ``global``, ``readonly``, ``shared`` or ``image`` (see `core.lang.Table`).
     """
@@ -104,10 +104,6 @@ class SearchSettings(SearchExecution):
         return self.level == "algorithm"
 
     @property
-    def is_host_driven(self) -> bool:
-        return self.select == "host" or self.is_published
-
-    @property
     def takes_turns(self) -> bool:
         """True if walks are made one after another."""
         return self.walks > 1 and self.level == "iteration"
@@ -126,7 +122,7 @@ class SearchSettings(SearchExecution):
         choice("data_memory", checked.data_memory, get_args(DataMemory))
         check_mapping(checked, algorithm)
         check_level(checked)
-        check_host(checked, algorithm, tuned)
+        check_host(checked, tuned)
         return checked
 
 
@@ -156,14 +152,14 @@ def check_level(settings: SearchSettings) -> None:
         raise UserError(f"an exchange between walks at the {level} level, which has one: use level algorithm")
 
 
-def check_host(settings: SearchSettings, algorithm: Algorithm, tuned: bool) -> None:
-    """Refuse a loop on the host for algorithms that draw, or at another level than ``iteration``."""
+def check_host(settings: SearchSettings, tuned: bool) -> None:
+    """Refuse a loop on the host in the native mapping, and tuned launches at another level than ``iteration``."""
     generate, select = settings.generate, settings.select
     for option, value in (("generate", generate), ("select", select)):
         choice(option, value, get_args(Processor))
+    if "host" in (generate, select) and not settings.is_published:
+        raise UserError("generate or select on the host: expected mapping published, whose loop the host drives")
     if generate == "host" and select != "host":
         raise UserError("generate on the host, select on the device: expected select host too, as in the paper")
-    if (select == "host" or tuned) and settings.level != "iteration":
-        raise UserError(f"level {settings.level}: expected level iteration for a loop on the host or tuned launches")
-    if select == "host" and not algorithm.scans:
-        raise UserError(f"{DRAWING[algorithm.rule]} draws on the device: expected select device")
+    if tuned and settings.level != "iteration":
+        raise UserError(f"level {settings.level}: expected level iteration for tuned launches")

@@ -60,7 +60,7 @@ class WalkShape:
         # A device that has teams but runs one lane at a time may compile the kernel of a whole walk for minutes.
         walks_well = wide or limits.max_team_size == 1
         small = limits.compute_units == 1 or (walks_well and largest * plan.evaluation.work <= SMALL)
-        small = small and ranks == 1 and not (plan.settings.is_host_driven or plan.tuned)
+        small = small and ranks == 1 and not (plan.settings.is_published or plan.tuned)
         self.in_one_team = level == "algorithm" or small
         if level == "solution":
             self.in_one_team = limits.compute_units == 1 and ranks == 1
@@ -141,7 +141,7 @@ class WalkShape:
         through OpenCL.
         """
         settings = self.plan.settings
-        shared = settings.level == "iteration" and not self.in_one_team and not settings.is_host_driven
+        shared = settings.level == "iteration" and not self.in_one_team and not settings.is_published
         shared = shared and (self.ranks == 1 or self.exchanges) and self.tuner is None
         return shared and self.step_size <= self.team_size
 

@@ -168,7 +168,7 @@ def slices_for(launcher: WalkLauncher, iteration_s: float, run: Run) -> Slices |
     nanoseconds[ranks.rank] = round(whole_s(launcher, iteration_s) * 1e9)
     ranks.reduce(nanoseconds, "sum")
     slowest_s = nanoseconds.max() / 1e9
-    is_whole = launcher.plan.settings.is_host_driven or launcher.shape.is_tuning
+    is_whole = launcher.plan.settings.is_published or launcher.shape.is_tuning
     if not is_long(slowest_s, limit_s) or is_whole:
         return None
     slices = Slices(launcher, iteration_s, limit_s, run.monitor.began)
@@ -181,7 +181,7 @@ def bind_slices(launcher: WalkLauncher, iteration_s: float, limit_s: float) -> N
 
     ``iteration_s`` is the duration of an iteration of the walks that run side by side.
     """
-    is_cut = limit_s != inf and not launcher.plan.settings.is_host_driven
+    is_cut = limit_s != inf and not launcher.plan.settings.is_published
     if not is_cut or not is_long(whole_s(launcher, iteration_s), limit_s):
         return
     if needs_parts(launcher, iteration_s, limit_s):

@@ -101,6 +101,7 @@ class ComputeDevice(Protocol):
     name: str
     is_reference: bool
     replays_by_itself: bool
+    timing_weight: int
 
     @property
     def device(self) -> DeviceIdentity: ...

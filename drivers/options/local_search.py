@@ -153,7 +153,7 @@ class SearchOptions(
             instance=options.instance or chosen,
             walks=walks,
             exchange=options.exchange or 0,
-            select=options.select or ("host" if published else options.generate),
+            select=options.select or ("host" if published else "device"),
             level=options.level or ("iteration" if published or walks == 1 else "algorithm"),
             iterations=ITERATIONS if unlimited else options.iterations,
         )

@@ -59,6 +59,15 @@ def test_kernels_are_timed_by_marks_that_are_used_again(gpu):
     assert gpu.driver.events <= 12
 
 
+def test_a_timed_step_counts_for_its_weight_and_others_have_no_marks(gpu):
+    values = gpu.upload(np.zeros(1, np.int32))
+    for gpu.timing_weight, sum_so_far in ((3, 7), (0, 14), (0, 21)):
+        before = len(gpu.spans)
+        gpu.launch(store, 1, 1, 7, 0, values)
+        assert len(gpu.spans) - before == (gpu.timing_weight > 0) and gpu.download(values).tolist() == [sum_so_far]
+    assert gpu.timings.kernel_s == pytest.approx(3 * MS_A_LAUNCH * 1e-3)
+
+
 def test_who_waits_for_a_copy_waits_for_no_later_mark(gpu):
     values = gpu.upload(np.arange(4, dtype=np.int32))
     host = np.zeros(2, np.int32)

@@ -110,14 +110,7 @@ def test_a_first_run_needs_no_options(drive, driver, expected):
 PUBLISHED = "--mapping published"
 FILES = f"{PUBLISHED} --spill ."
 STRATEGIES = ("coarse", "fine", "fine-deposit")
-LOCAL = (
-    "evaluation linear",
-    "data-memory readonly",
-    "data-memory shared",
-    "shape tuned",
-    "select host",
-    "generate host",
-)
+LOCAL = ("evaluation linear", "data-memory readonly", "data-memory shared", "shape tuned")
 SMALL = "--device-memory"
 WAYS = [
     ("qap", "--instance taillard:9:seeds=1,2 --iterations 200", [

@@ -362,7 +362,7 @@ def test_a_row_without_an_instance_says_what_sets_it_in_every_column_with_runs(p
         ("ihc", {"scan": "slow"}, {}, "--scan: invalid choice: 'slow' (choose from "),
         ("ihc", {"tour": "a"}, {}, "--tour: found among a paper's options, expected one that decides its work"),
         ("ihc", {}, {"seeds": [1, 2]}, "--seeds changes nothing here"),
-        ("qap", {"walks": 3, "select": "host"}, {}, "level algorithm: expected level iteration for a loop on the"),
+        ("qap", {"walks": 3, "select": "host"}, {}, "generate or select on the host: expected mapping"),
         ("qap", {"seconds": 1.5}, {}, "--seconds: a time limit ends each run at another iteration"),
     ],
 )

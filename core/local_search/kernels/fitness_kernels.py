@@ -58,26 +58,6 @@ def fitness_kernel(evaluation: Evaluation, rules: Rules) -> Kernel:
     return write_fitness
 
 
-def listed_kernel(evaluation: Evaluation, rules: Rules) -> Kernel:
-    """Make the kernel that writes the fitness of moves listed by the host."""
-    change_kind = rules.change
-    difference_of, fitness_of = difference_function(evaluation), fitness_function(rules)
-
-    @kernel
-    def write_listed(
-        first: u32, end: u32, moves: Array[i32], fitnesses: Array[i32], walks: Rows[Walk], problem: Rows[D]
-    ):
-        """Write the fitness of moves (i, j, k) that the host has generated (section 3.1)."""
-        walk = walks[0]
-        worker = u32(team_rank() * team_size() + lane())
-        for offset in range(worker, end - first, u32(team_count() * team_size())):
-            move = AnyMove(moves[3 * offset], moves[3 * offset + 1], moves[3 * offset + 2], change_kind)
-            difference = difference_of(walk.solution, move, walk.status.cost, problem[0])
-            fitnesses[offset] = fitness_of(first + offset, difference, move, walk)
-
-    return write_listed
-
-
 def copied_kernel(evaluation: Evaluation, rules: Rules) -> Kernel:
     """Make the kernel that writes the fitness of neighbours copied as whole solutions."""
     change_kind = rules.change

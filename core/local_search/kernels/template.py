@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from core.local_search.kernels.fitness_kernels import copied_kernel, fitness_kernel, listed_kernel
+from core.local_search.kernels.fitness_kernels import copied_kernel, fitness_kernel
 from core.local_search.kernels.hooks import Evaluation, Rules
 from core.local_search.kernels.neighbour_scans import scan_function
 from core.local_search.kernels.peers import least_of_ranks
@@ -34,7 +34,6 @@ class SearchKernels:
         self.exchange_and_step = step_kernel(take_step, least_of_ranks)
         self.scan_exchange_step = scan_and_step_kernel(rules, scan, take_step, least_of_ranks)
         self.fitness = fitness_kernel(evaluation, rules)
-        self.listed = listed_kernel(evaluation, rules)
         self.copied = copied_kernel(evaluation, rules)
         self.keep = keep_walks
         self.adopt = adopt_kernel(evaluation.begin)

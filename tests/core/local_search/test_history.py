@@ -111,8 +111,8 @@ def test_the_history_has_every_improvement_of_the_plain_walk(cpu, name, names, a
     assert without_seconds(outcome) == plain_history(plain_walk(name, names, algorithm))
 
 
-@pytest.mark.parametrize("how", [{"select": "host"}, {"select": "host", "generate": "host"}, {"tune": True}], ids=str)
-def test_hosts_that_select_generate_or_tune_leave_the_history_as_it_is(cpu, monkeypatch, how):
+@pytest.mark.parametrize("how", [{"mapping": "published", "select": "host"}, {"tune": True}], ids=str)
+def test_hosts_that_select_or_tune_leave_the_history_as_it_is(cpu, monkeypatch, how):
     if "tune" in how:
         how = {"tune": lambda kernel, n, size: ShapeTuner(cpu.capabilities, n, size, 2)}
     expected = plain_history(plain_walk("qap6", "exchange2", "tabu"))

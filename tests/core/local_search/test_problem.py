@@ -252,7 +252,7 @@ def plan(algorithm, name="exchange2", **how):
 
 def test_ways_that_change_only_the_speed_are_no_parameters():
     base = plan(TabuSearch())
-    for how in ({"evaluation": "linear"}, {"select": "host"}, {"data_memory": "readonly"}):
+    for how in ({"evaluation": "linear"}, {"mapping": "published", "select": "host"}, {"data_memory": "readonly"}):
         other = plan(TabuSearch(), **how)
         assert other.parameters == base.parameters
         assert other.execution != base.execution

@@ -79,7 +79,7 @@ MORE = {
         for k, (row, how) in enumerate([
             (("qap6", "exchange2", "tabu"), {}),
             (("ppp9-11", "flip1+flip2+flip3", "vns"), {}),
-            (("qap6", "exchange2", "tabu"), {"select": "host", "generate": "host"}),
+            (("qap6", "exchange2", "tabu"), {"mapping": "published", "select": "host"}),
             (("qap6", "exchange2", "annealing"), {"level": "algorithm", "walks": 7}),
         ])
     },

@@ -179,9 +179,9 @@ TABU = ls.TabuSearch()
         (TABU, "exchange2", {"level": "solution", "evaluation": "incremental"}, "evaluates a neighbour in one piece"),
         (TABU, "exchange2", {"seed": -1}, "seed=-1: expected an integer from 0 to 2147483647"),
         (TABU, "exchange2", {"select": "nowhere"}, "select='nowhere': expected one of device, host"),
-        (TABU, "exchange2", {"generate": "host"}, "expected select host too"),
+        (TABU, "exchange2", {"generate": "host"}, "on the host: expected mapping published"),
         (TABU, "exchange2", {"data_memory": "paper"}, "data_memory='paper': expected one of global"),
-        (ls.SimulatedAnnealing(), "exchange2", {"select": "host"}, "expected select device"),
+        (TABU, "exchange2", {"generate": "host", "mapping": "published"}, "expected select host too"),
     ],
 )
 def test_what_does_not_fit_is_refused(cpu, algorithm, names, how, words):

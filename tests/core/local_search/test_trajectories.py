@@ -21,8 +21,6 @@ from tests.core.local_search.table import KEPT, WORDS, cases, result_of, search
 from tests.thread_ranks import on_ranks, twin
 
 ORDERS = [row for row in table.ROWS if row[0] == "order"]
-HOST = [row for row in table.ROWS if row[3] in ("tabu", "first", "hill") and not row[4] and row != KEPT]
-HOSTS = [{"select": "host"}, {"select": "host", "generate": "host"}]
 
 
 @pytest.mark.parametrize("row", cases(table.QUICK_ROWS, table.MORE_ROWS))
@@ -104,14 +102,6 @@ def test_how_many_iterations_are_queued_at_a_time_does_not_matter(cpu, monkeypat
         )
         outcomes.append(result_of(queued, local_search.Iterations(200)))
     assert outcomes == outcomes[:1] * 4
-
-
-@pytest.mark.parametrize("row", cases([KEPT], HOST))
-def test_a_loop_on_the_host_is_the_same_search(row, cpu, monkeypatch):
-    expected = result_of(search(cpu, Solo(), row))
-    assert [result_of(search(cpu, Solo(), row, **how)) for how in HOSTS] == [expected] * 2
-    monkeypatch.setattr(local_search.host_loop, "SLICE", 7)
-    assert [result_of(search(cpu, Solo(), row, **how)) for how in HOSTS] == [expected] * 2
 
 
 def test_a_known_shape_is_the_one_that_runs(python, cpu, launches):
