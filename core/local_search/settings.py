@@ -50,8 +50,8 @@ class SearchExecution:
         team of 256 decodes and evaluates each neighbour; fitnesses are written to global memory; and the host drives
         every iteration.
     generate, select : str
-        ``device``, or with the published mapping ``host`` (`core.local_search.host_loop`), where to select on the
-        device is to reduce the structure of fitnesses (section 6.7).
+        ``device``, or with the published mapping ``host`` (`core.local_search.host_loop`). There the device selects
+        by a reduction of the structure of fitnesses (section 6.7).
     data_memory : str
         Place of the problem's arrays: ``global``, ``readonly``, ``shared`` or ``image`` (see `core.lang.Table`).
     """
@@ -158,7 +158,7 @@ def check_host(settings: SearchSettings, tuned: bool) -> None:
     for option, value in (("generate", generate), ("select", select)):
         choice(option, value, get_args(Processor))
     if "host" in (generate, select) and not settings.is_published:
-        raise UserError("generate or select on the host: expected mapping published, whose loop the host drives")
+        raise UserError("generate or select on the host: expected mapping published, the one with a loop on the host")
     if generate == "host" and select != "host":
         raise UserError("generate on the host, select on the device: expected select host too, as in the paper")
     if tuned and settings.level != "iteration":
