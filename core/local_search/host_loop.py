@@ -25,7 +25,7 @@ from core.local_search.plan import Plan
 from core.run.devices import ComputeDevice, DeviceArray, Ranks
 
 TIMED = 16
-"""Iterations of which the first is timed, since events of an iteration take the host as long as its launches."""
+"""Iterations of which the first is timed: events of all would be more driver calls than the iteration has without."""
 
 
 class HostLauncher(WalkLauncher):
