@@ -25,7 +25,7 @@ from core.local_search.plan import Plan
 from core.run.devices import ComputeDevice, DeviceArray, Ranks
 
 TIMED = 16
-"""Iterations of which the first is timed: events of all would be more driver calls than the iteration has without."""
+"""Size of a group of iterations: one in its middle is timed, and counts for the group."""
 
 
 class HostLauncher(WalkLauncher):
@@ -48,8 +48,7 @@ class HostLauncher(WalkLauncher):
 
     def bind_iteration(self) -> None:
         with self.backend.record():
-            self.step()
-            self.launch_fitness(0, range(1))
+            self.step_and_evaluate(range(1))
 
     def iterate(self, count: int) -> None:
         """Make ``count`` iterations, or fewer if the walk ends.
@@ -60,11 +59,13 @@ class HostLauncher(WalkLauncher):
         share = self.own_neighbours(0)
         varies = len(self.plan.sizes) > 1 or self.plan.is_quick or self.shape.is_tuning or self.generator is not None
         is_ahead = bool(share) and not varies
-        if is_ahead:
-            self.evaluate(0, share)
         try:
+            self.backend.timing_weight = int(count == 1)  # a timed iteration has the evaluation for the next one
+            if is_ahead:
+                self.evaluate(0, share)
             for k in range(count):
-                self.backend.timing_weight = 0 if k % TIMED else min(TIMED, count - k)
+                group = min(TIMED, count - k + k % TIMED)
+                self.backend.timing_weight = group if k % TIMED == (group - 1) // 2 else 0
                 best = self.best_key(share) if is_ahead else None
                 status = self.backend.download(self.memory.walkers.status)
                 if status[WalkStatus.stop] != walks.RUNNING:
@@ -107,9 +108,9 @@ class HostLauncher(WalkLauncher):
                 better = np.flatnonzero(fitnesses < 0)
                 return share.start + int(better[0]) if better.size else NO_KEY
             best = int(np.argmin(fitnesses))
-            if fitnesses[best] == moves.NEVER:
-                return NO_KEY
-            return (int(fitnesses[best]) + 2**31 << 32) | (share.start + best)
+            return (
+                NO_KEY if fitnesses[best] == moves.NEVER else (int(fitnesses[best]) + 2**31 << 32) | share.start + best
+            )
 
         return select
 
@@ -157,10 +158,9 @@ class NeighbourUploader:
 
     def copy(self, level: int, share: range) -> None:
         """Copy neighbours of the present solution."""
-        launcher, plan = self.launcher, self.launcher.plan
+        launcher, neighbourhood = self.launcher, self.launcher.plan.neighbourhoods[level]
         solution = launcher.backend.download(launcher.memory.walkers.solution)
-        neighbourhood = plan.neighbourhoods[level]
-        listed = neighbourhood.listed(share.start, share.stop, plan.problem.encoding, solution)
+        listed = neighbourhood.listed(share.start, share.stop, launcher.plan.problem.encoding, solution)
         make_neighbours(neighbourhood.change, listed, solution, self.host[: len(share)])
         launcher.backend.write(self.buffer, self.host)
 

@@ -14,7 +14,7 @@ from core.local_search.kernels.moves import NEVER
 from core.ppp import perceptron
 from core.ppp import problem as ppp_problem
 from core.qap import problem as qap_problem
-from tests.backends.fake_cuda import FakeCuda
+from tests.backends.fake_cuda import MS_A_LAUNCH, FakeCuda
 from tests.core.local_search.neighbours import neighbours
 from tests.core.local_search.table import ALGORITHMS, PROBLEMS, cases, named, result_of
 
@@ -95,14 +95,16 @@ def test_thread_control_tries_shapes_of_the_kernel_that_evaluates(python, row, c
     assert search.launcher.shape.tuner.done
 
 
-@pytest.mark.parametrize("select", ["host", "device"])
-def test_the_host_waits_once_in_an_iteration(cpu, select):
+@pytest.mark.parametrize(("select", "launches"), [("host", 2), ("device", 3)])
+def test_the_host_waits_once_in_an_iteration_and_all_launches_count(cpu, select, launches):
     search = make_search(FakeCuda(), ROWS[0], mapping="published", select=select)
     assert result_of(search, Iterations(5)) == result_of(make_search(cpu, ROWS[0]), Iterations(5))
     search.walks.begin(Iterations(40), None)
+    search.backend.rest()
     before = search.backend.waits
     search.iterate(20)
     assert search.backend.waits - before == 20
+    assert search.backend.timings.kernel_s == pytest.approx(20 * launches * MS_A_LAUNCH * 1e-3)
 
 
 # --- how it is laid on the device ---
@@ -153,8 +155,7 @@ def test_what_is_copied_depends_on_who_selects_and_who_generates(cpu):
     on_host, on_device = (copied_bytes(cpu, mapping="published", select=select) for select in ("host", "device"))
     assert on_host - on_device == 5 * (4 * 780 - 8)
 
-    generated = copied_bytes(cpu, mapping="published", select="host", generate="host")
-    assert generated - on_host == 5 * 4 * 40 * (780 + 1)
+    assert copied_bytes(cpu, mapping="published", select="host", generate="host") - on_host == 5 * 4 * 40 * (780 + 1)
 
 
 @pytest.mark.parametrize("count", [1, BLOCK + 1, BLOCK * BLOCK + 1])
