@@ -270,18 +270,21 @@ class Device:
         self.stream_out(buffer, start, count, host)()
         return host
 
-    def stream_out(self, buffer: Buffer, start: int, count: int, host: np.ndarray) -> Callable[[], None]:
-        """Queue a copy of some elements after all launches so far; later launches run meanwhile.
+    def stream_out(
+        self, buffer: Buffer, start: int, count: int, host: np.ndarray, *, beside: bool = True
+    ) -> Callable[[], None]:
+        """Queue a copy of some elements after all launches so far.
 
-        The elements must not be written before the copy has ended. ``host`` is flat and of their number and dtype;
-        `host_array` makes such memory. Returns a function that waits for the copy. Raises `LaunchRefused` for elements
-        that do not exist, or another ``host``.
+        With ``beside``, later launches run meanwhile, and must not write the elements before the copy has ended;
+        without, they run after the copy, which needs fewer driver calls. ``host`` is flat and of the elements' number
+        and dtype; `host_array` makes such memory. Returns a function that waits for the copy. Raises `LaunchRefused`
+        for elements that do not exist, or another ``host``.
         """
         self.check_part(buffer, start, count)
         if (host.size, host.dtype) != (count, buffer.dtype):
             raise LaunchRefused(f"{self.name}: {count} elements of {buffer.dtype} for {host.size} of {host.dtype}")
         self.timings.copied_bytes += host.nbytes
-        return self.copy_out(buffer, start, count, host)
+        return self.copy_out(buffer, start, count, host, beside)
 
     def check_part(self, buffer: Buffer, start: int, count: int) -> None:
         if not 0 <= start <= start + count <= buffer.size:
@@ -330,7 +333,7 @@ class Device:
         """Allocate flat host memory for `stream_out`, page-locked where copies to such memory are faster."""
         return np.empty(count, dtype)
 
-    def copy_out(self, buffer: Buffer, start: int, count: int, host: np.ndarray) -> Callable[[], None]:
+    def copy_out(self, buffer: Buffer, start: int, count: int, host: np.ndarray, beside: bool) -> Callable[[], None]:
         """Do what `stream_out` describes, for elements that exist; by default at once."""
         began = time.perf_counter()
         host[:] = buffer.handle[start : start + count]

@@ -88,14 +88,16 @@ class CudaDevice(Backend):
         check_driver_call(self.driver.cuEventRecord(event, stream))
         return event
 
-    def mark(self) -> CUevent | None:
-        """Record an event in the stream of the kernels; None without a `timing_weight`."""
-        return self.record_event(self.stream) if self.timing_weight else None
+    def mark(self, stream: CUstream | None = None) -> CUevent | None:
+        """Record an event in a stream, by default that of the kernels; None without a `timing_weight`."""
+        return self.record_event(self.stream if stream is None else stream) if self.timing_weight else None
 
-    def span(self, kind: str, first: CUevent | None) -> None:
-        """Store the time since ``first`` for `synchronize`; nothing if it is None."""
-        if first is not None and (last := self.mark()) is not None:
+    def span(self, kind: str, first: CUevent | None, stream: CUstream | None = None) -> CUevent | None:
+        """Store the time since ``first`` for `synchronize`, and return its end; nothing if it is None."""
+        if first is not None and (last := self.mark(stream)) is not None:
             self.spans.append((kind, first, last, self.timing_weight))
+            return last
+        return None
 
     def allocate(self, shape: Shape, dtype: np.typing.DTypeLike) -> Buffer:
         size = max(1, int(np.prod(shape))) * np.dtype(dtype).itemsize
@@ -164,18 +166,22 @@ class CudaDevice(Backend):
         weakref.finalize(memory, self.driver.cuMemFreeHost, address).atexit = False
         return np.ctypeslib.as_array(memory).view(dtype)[:count]
 
-    def copy_out(self, buffer: Buffer, start: int, count: int, host: np.ndarray) -> Callable[[], None]:
-        queued = self.record_event(self.stream)
-        check_driver_call(self.driver.cuStreamWaitEvent(self.copies, queued, 0))
-        self.unused_marks.append(queued)
-        first = self.record_event(self.copies)
-        self.copy_back(buffer, start, host, self.copies)
-        last = self.record_event(self.copies)
-        self.spans.append(("transfer", first, last, 1))
-        waits = self.waits
+    def copy_out(self, buffer: Buffer, start: int, count: int, host: np.ndarray, beside: bool) -> Callable[[], None]:
+        stream, waits = (self.copies if beside else self.stream), self.waits
+        if beside:
+            queued = self.record_event(self.stream)
+            check_driver_call(self.driver.cuStreamWaitEvent(stream, queued, 0))
+            self.unused_marks.append(queued)
+        first = self.mark(stream)
+        self.copy_back(buffer, start, host, stream)
+        last = self.span("transfer", first, stream)
 
         def wait() -> None:
-            if self.waits == waits:  # otherwise it has ended, and the mark may belong to another span
+            if self.waits != waits:
+                return  # the copy has ended, and the mark may belong to another span
+            if last is None:
+                self.wait()
+            else:
                 check_driver_call(self.driver.cuEventSynchronize(last))
 
         return wait

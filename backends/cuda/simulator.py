@@ -47,7 +47,7 @@ class CudaSimulator(CudaBackend):
     def link(self) -> None:
         return None
 
-    def mark(self) -> float:
+    def mark(self, stream: object = None) -> float:
         return time.perf_counter()
 
     def elapsed(self, first: float, last: float) -> float:
@@ -62,7 +62,7 @@ class CudaSimulator(CudaBackend):
     def copy_back(self, buffer: Buffer, start: int, host: np.ndarray, stream: object) -> None:
         host[:] = buffer.handle[start : start + host.size].copy_to_host()
 
-    def copy_out(self, buffer: Buffer, start: int, count: int, host: np.ndarray) -> Callable[[], None]:
+    def copy_out(self, buffer: Buffer, start: int, count: int, host: np.ndarray, beside: bool) -> Callable[[], None]:
         first = self.mark()
         self.copy_back(buffer, start, host, self.stream)
         self.span("transfer", first)

@@ -190,18 +190,13 @@ class OpenClBackend(Backend):
             )
         return np.asarray(mapped)
 
-    def copy_out(self, buffer: Buffer, start: int, count: int, host: np.ndarray) -> Callable[[], None]:
-        queued = self.cl.enqueue_marker(self.queue)
+    def copy_out(self, buffer: Buffer, start: int, count: int, host: np.ndarray, beside: bool) -> Callable[[], None]:
+        queue = self.copies if beside else self.queue
+        queued = [self.cl.enqueue_marker(self.queue)] if beside else []
         self.queue.flush()
-        event = self.cl.enqueue_copy(
-            self.copies,
-            host,
-            buffer.handle,
-            src_offset=start * buffer.dtype.itemsize,
-            is_blocking=False,
-            wait_for=[queued],
-        )
-        self.copies.flush()
+        offset = start * buffer.dtype.itemsize
+        event = self.cl.enqueue_copy(queue, host, buffer.handle, src_offset=offset, is_blocking=False, wait_for=queued)
+        queue.flush()
         self.events.append(("transfer", event, event))
         return event.wait
 

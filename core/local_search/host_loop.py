@@ -38,9 +38,9 @@ class HostLauncher(WalkLauncher):
         super().__init__(backend, ranks, plan, tune)
         settings, most = plan.settings, max(plan.sizes)
         self.fitnesses = backend.allocate(most, np.int32)
-        self.copied = backend.host_array(most if settings.select == "host" else 1, np.int32)
         self.generator = NeighbourUploader(self, most) if settings.generate == "host" else None
         self.reduction = FitnessReducer(self, most) if settings.select == "device" else None
+        self.copied = backend.host_array(1 if self.reduction else most, np.uint64 if self.reduction else np.int32)
 
     @property
     def evaluating(self) -> Kernel:
@@ -96,21 +96,20 @@ class HostLauncher(WalkLauncher):
         return self.best_key(share)()
 
     def best_key(self, share: range) -> Callable[[], int]:
-        """Queue the copy of the fitnesses, or their reduction; return a function that waits for the best key."""
-        if self.reduction is not None:
-            return self.reduction.smallest_key(self.fitnesses, share)
-        fitnesses = self.copied[: len(share)]
-        wait = self.backend.stream_out(self.fitnesses, 0, len(share), fitnesses)
+        """Queue the copy of the fitnesses, or of the key that the device left; return a function that waits for it."""
+        source = self.fitnesses if self.reduction is None else self.reduction.last_keys(len(share))
+        copied = self.copied[: len(share)]
+        wait = self.backend.stream_out(source, 0, copied.size, copied, beside=False)
 
         def select() -> int:
             wait()
+            if self.reduction is not None:
+                return int(copied[0])
             if self.plan.algorithm.rule == FIRST:
-                better = np.flatnonzero(fitnesses < 0)
+                better = np.flatnonzero(copied < 0)
                 return share.start + int(better[0]) if better.size else NO_KEY
-            best = int(np.argmin(fitnesses))
-            return (
-                NO_KEY if fitnesses[best] == moves.NEVER else (int(fitnesses[best]) + 2**31 << 32) | share.start + best
-            )
+            best = int(np.argmin(copied))
+            return NO_KEY if copied[best] == moves.NEVER else (int(copied[best]) + 2**31 << 32) | share.start + best
 
         return select
 
@@ -128,13 +127,15 @@ class HostLauncher(WalkLauncher):
             self.repeat(("fitness", level, share), lambda: self.launch_fitness(level, share))
 
     def launch_fitness(self, level: int, share: range) -> None:
-        """Queue the kernel that writes the fitnesses; a smaller neighbourhood needs fewer teams."""
+        """Queue the kernel that writes the fitnesses, with teams for the neighbourhood's size, and their reduction."""
         ends, size = (share.start, share.stop), self.shape.team_size
         teams = min(self.shape.teams, -(-len(share) // size))
         if self.generator is not None:
             self.launch(self.evaluating, teams, size, *ends, self.generator.buffer, self.fitnesses, shared=False)
         else:
             self.fitness(level == 0 and self.plan.is_quick, level, Share(0, 1, *ends), self.fitnesses, teams)
+        if self.reduction is not None:
+            self.reduction.launch(self.fitnesses, share)
 
 
 class NeighbourUploader:
@@ -175,21 +176,13 @@ class FitnessReducer:
         blocks = blocks_of(most)
         self.keys = launcher.backend.allocate(blocks, np.uint64)
         self.fewer = launcher.backend.allocate(blocks_of(blocks), np.uint64)
-        self.smallest = launcher.backend.host_array(1, np.uint64)
 
-    def smallest_key(self, fitnesses: DeviceArray, share: range) -> Callable[[], int]:
-        """Queue the reduction, and the copy of the one remaining key; return a function that waits for it."""
-        self.launcher.repeat(("reduce", share), lambda: self.launch(fitnesses, share))
-        count, keys, fewer = blocks_of(len(share)), self.keys, self.fewer
+    def last_keys(self, count: int) -> DeviceArray:
+        """Return the array whose first key is the smallest of ``count`` fitnesses after `launch`."""
+        count, keys, fewer = blocks_of(count), self.keys, self.fewer
         while count > 1:
             count, keys, fewer = blocks_of(count), fewer, keys
-        wait = self.launcher.backend.stream_out(keys, 0, 1, self.smallest)
-
-        def read() -> int:
-            wait()
-            return int(self.smallest[0])
-
-        return read
+        return keys
 
     def launch(self, fitnesses: DeviceArray, share: range) -> None:
         """Queue launches until one key is left."""

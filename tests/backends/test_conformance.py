@@ -326,12 +326,12 @@ def test_what_is_uploaded_comes_back(backend, dtype):
     np.testing.assert_array_equal(back, host)  # a download is the caller's own
 
 
-def test_parts_of_a_buffer_are_streamed_while_launches_go_on(backend):
-    content = np.arange(20, dtype=np.uint32)
+@pytest.mark.parametrize("beside", [True, False])
+def test_parts_of_a_buffer_are_streamed_while_launches_go_on(backend, beside):
+    content, host = np.arange(20, dtype=np.uint32), backend.host_array(5, np.uint32)
     values, sums = backend.upload(content), backend.upload(np.zeros(20, np.uint64))
-    host = backend.host_array(5, np.uint32)
     backend.launch(kernels.grow, 2, 1, values, content.size, 5)
-    wait = backend.stream_out(values, 3, 5, host)
+    wait = backend.stream_out(values, 3, 5, host, beside=beside)
     backend.launch(kernels.collect, 2, 1, values, content.size, sums)
     wait()
     same([host, backend.read(values, 7, 4)], [content[3:8] * 5 + 1, content[7:11] * 5 + 1])
