@@ -35,6 +35,8 @@ IMAGE_CHANNELS = {
 }  # fmt: skip
 # -w: hide warnings about emitted code.
 OPTIONS = ["-cl-std=CL1.2", "-cl-fp32-correctly-rounded-divide-sqrt", "-w"]
+STAGED_BYTES = 64 << 10
+"""Arrays of up to this size are copied on the host, so that writing them waits for no queued work."""
 PAUSES_S = (0.001, 0.01, 0.1, 1.0)
 """Successive waits for the times of events that are finished."""
 
@@ -78,7 +80,7 @@ class OpenClBackend(Backend):
             "cl_khr_fp64" in extensions,
         )
         super().__init__(device, limit)
-        self.events: list[tuple[str, Event, Event]] = []
+        self.events: list[tuple[str, Event, Event, int]] = []
         self.taken = AllocatedBytes()
         self.memory_flags = cl.mem_flags.READ_WRITE
         if is_cpu:
@@ -165,18 +167,15 @@ class OpenClBackend(Backend):
         return image_format.channel_data_type
 
     def put(self, buffer: Buffer, start: int, host: np.ndarray) -> None:
+        waits, at = host.nbytes > STAGED_BYTES, start * buffer.dtype.itemsize
+        source = host if waits else host.copy()  # the event holds the copy
         with self.memory_for(f"{host.nbytes} bytes"):
-            event = self.cl.enqueue_copy(
-                self.queue, buffer.handle, host, dst_offset=start * buffer.dtype.itemsize, is_blocking=True
-            )
-        self.events.append(("transfer", event, event))
+            event = self.cl.enqueue_copy(self.queue, buffer.handle, source, dst_offset=at, is_blocking=waits)
+        self.span("transfer", event, event)
 
     def download(self, buffer: Buffer) -> np.ndarray:
         host = np.empty(buffer.size, buffer.dtype)
-        with self.memory_for(f"{host.nbytes} bytes"):
-            event = self.cl.enqueue_copy(self.queue, host, buffer.handle, is_blocking=True)
-        self.events.append(("transfer", event, event))
-        self.timings.copied_bytes += host.nbytes
+        self.stream_out(buffer, 0, buffer.size, host, beside=False)
         self.synchronize()
         return host.reshape(buffer.shape)
 
@@ -192,19 +191,25 @@ class OpenClBackend(Backend):
 
     def copy_out(self, buffer: Buffer, start: int, count: int, host: np.ndarray, beside: bool) -> Callable[[], None]:
         queue = self.copies if beside else self.queue
-        queued = [self.cl.enqueue_marker(self.queue)] if beside else []
+        after = [self.cl.enqueue_marker(self.queue)] if beside else []
         self.queue.flush()
-        offset = start * buffer.dtype.itemsize
-        event = self.cl.enqueue_copy(queue, host, buffer.handle, src_offset=offset, is_blocking=False, wait_for=queued)
+        at = start * buffer.dtype.itemsize
+        with self.memory_for(f"{host.nbytes} bytes"):
+            event = self.cl.enqueue_copy(queue, host, buffer.handle, src_offset=at, is_blocking=False, wait_for=after)
         queue.flush()
-        self.events.append(("transfer", event, event))
+        self.span("transfer", event, event)
         return event.wait
+
+    def span(self, kind: str, first: Event, last: Event) -> None:
+        """Store the time between two events for `synchronize`."""
+        self.events.append((kind, first, last, self.timing_weight))
 
     def synchronize(self) -> None:
         self.queue.finish()
         self.copies.finish()
-        for kind, first, last in self.events:
-            self.timings.add(kind, self.seconds_of(first, last))
+        for kind, first, last, weight in self.events:
+            if weight:
+                self.timings.add(kind, weight * self.seconds_of(first, last))
         self.events.clear()
 
     def seconds_of(self, first: Event, last: Event) -> float:
@@ -290,7 +295,7 @@ class OpenClBackend(Backend):
                 last = self.enqueue(kernel, teams, team_size)
                 first = first or last
         if last is not None:
-            self.events.append(("kernel", first, last))
+            self.span("kernel", first, last)
 
 
 class PackedArguments:
@@ -317,7 +322,7 @@ class PackedArguments:
     def start(self, teams: int) -> None:
         self.set(self.kernel)
         event = self.backend.enqueue(self.kernel, teams, self.team_size)
-        self.backend.events.append(("kernel", event, event))
+        self.backend.span("kernel", event, event)
 
 
 def argument_bytes(argument: Buffer | np.generic) -> bytes:

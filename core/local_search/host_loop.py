@@ -97,7 +97,7 @@ class HostLauncher(WalkLauncher):
 
     def best_key(self, share: range) -> Callable[[], int]:
         """Queue the copy of the fitnesses, or of the key that the device left; return a function that waits for it."""
-        source = self.fitnesses if self.reduction is None else self.reduction.last_keys(len(share))
+        source = self.fitnesses if self.reduction is None else self.reduction.smallest[len(share)]
         copied = self.copied[: len(share)]
         wait = self.backend.stream_out(source, 0, copied.size, copied, beside=False)
 
@@ -176,13 +176,7 @@ class FitnessReducer:
         blocks = blocks_of(most)
         self.keys = launcher.backend.allocate(blocks, np.uint64)
         self.fewer = launcher.backend.allocate(blocks_of(blocks), np.uint64)
-
-    def last_keys(self, count: int) -> DeviceArray:
-        """Return the array whose first key is the smallest of ``count`` fitnesses after `launch`."""
-        count, keys, fewer = blocks_of(count), self.keys, self.fewer
-        while count > 1:
-            count, keys, fewer = blocks_of(count), fewer, keys
-        return keys
+        self.smallest: dict[int, DeviceArray] = {}  # begins with the smallest key, by number of fitnesses
 
     def launch(self, fitnesses: DeviceArray, share: range) -> None:
         """Queue launches until one key is left."""
@@ -192,6 +186,7 @@ class FitnessReducer:
         while count > 1:
             launch(self.of_keys, blocks_of(count), size, count, keys, fewer)
             count, keys, fewer = blocks_of(count), fewer, keys
+        self.smallest[len(share)] = keys
 
 
 def blocks_of(count: int) -> int:
