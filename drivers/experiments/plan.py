@@ -16,7 +16,7 @@ from drivers.experiments.case import Case, counted_environment, seed_words
 from drivers.experiments.estimate import START_S, estimate_seconds, format_estimate
 from drivers.experiments.executors.remote import tasks_folder
 from drivers.experiments.options import workload_options
-from drivers.runs.measuring import MeasuringRule
+from drivers.runs.measuring import MOST_PROOF_S, MeasuringRule
 from drivers.workload.declaration import Task, Workload
 from reports.records.files import Record, UnequalWorkError, load, load_existing
 
@@ -115,7 +115,7 @@ class ExperimentPlan:
         if case.measure is not None:
             once_s = estimate_seconds(case.core_s, case.configuration, 1, case.iterations)
             # The proof, a trial, and the repetitions.
-            rate_s = max(case.measure, MeasuringRule.fewest * once_s)
+            rate_s = max(case.measure, MeasuringRule.fewest * min(once_s, MOST_PROOF_S))
             return START_S + (2 * once_s + rate_s) * len(case.seeds)
         done = sum(min(case.repeats, len(one.repetitions)) for one in recorded)
         left = case.repeats * len(case.seeds) - done

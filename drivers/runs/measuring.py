@@ -29,7 +29,7 @@ MOST_GROWTH = 64
 """Largest growth of an amount after one trial: a trial of some microseconds is no estimate."""
 MARGIN = 1.02
 """Duration of a grown repetition, relative to the shortest allowed one, if time grows with the amount."""
-MOST_PROOF_S = 10.0
+MOST_PROOF_S = 5.0
 """Seconds of a proof above which the rate is measured on less work."""
 MOST_AMOUNT = 2**31 - 2
 """Largest amount: one more means no limit (`core.run.stop.MOST`)."""

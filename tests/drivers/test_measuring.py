@@ -11,7 +11,7 @@ from reports.records.schema import Repetition
 CLIMBS, RUNS = WorkUnit("climbs", 2000, option="climbers"), WorkUnit()
 
 
-def measured(clock, rule=None, unit=CLIMBS, proof_s=9.0):
+def measured(clock, rule=None, unit=CLIMBS, proof_s=4.9):
     """Measure a rate by a clock (work -> seconds); return the measurement, and the work of every warm repetition."""
     rate = RateMeasurement(rule or MeasuringRule(), unit)
     assert rate.next_work() == Work(unit.amount) and rate.add(proof_s) == "proof"
