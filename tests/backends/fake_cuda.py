@@ -167,7 +167,7 @@ class FakeCuda(CudaBackend):
         self.core_stream = FakeStream(self.driver)
         self.stream, self.copies = "kernels", "copies"
         self.unused_marks = []
-        self.waits = 0
+        self.waits, self.copied_at = 0, -1
         self.programs = []
 
     def link(self):
