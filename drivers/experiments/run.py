@@ -174,7 +174,7 @@ class PlanRun:
             return "recorded already with other options of the same meaning (such as a default): --rerun runs it again"
         if counted_environment(elsewhere=self.executor.elsewhere) != self.environment:
             return "its record is of another version: sources changed while it ran"
-        return "wrote no record"
+        return "wrote no record, or added to one with other options of the same meaning (such as a default)"
 
     def time_left(self) -> str:
         """Return the estimated duration of the remaining cases as text, from the mean of those that ran."""
