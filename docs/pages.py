@@ -318,8 +318,9 @@ def quoted_cell(found: re.Match[str]) -> str:
 def cell_table(rows: str) -> str:
     """Return a table of seconds of one core and of a GPU, from `TITLE: PAPER, EXHIBIT, ROW: CORE, GPU` in each line.
 
-    CORE and GPU are keys of columns. A row without records of both, or without a GPU's, is left out. Works that the GPU
-    does faster are a sentence below the table, and so are those with intervals too wide to decide.
+    CORE and GPU are keys of columns, of another exhibit as in `table 1/device`. A row without records of both, or
+    without a GPU's, is left out. Works that the GPU does faster are a sentence below the table, and so are those with
+    intervals too wide to decide.
     """
     from reports.text.formatting import number, seconds
     from reports.text.tables import TextTable
@@ -327,11 +328,13 @@ def cell_table(rows: str) -> str:
     lines: list[tuple[float, bool, bool, list[str]]] = []
     for row in rows.splitlines():
         title, place, keys = row.split(": ")
-        name, exhibit_name, _ = place.split(", ", 2)
-        core, gpu = (cells_of(place).get(key) for key in keys.split(", "))
+        name, exhibit_name, instance = place.split(", ", 2)
+        columns = [f"{exhibit_name}/{key}".split("/")[-2:] for key in keys.split(", ")]
+        core, gpu = (cells_of(f"{name}, {exhibit}, {instance}").get(key) for exhibit, key in columns)
         if core and gpu and gpu["device_kind"] == "gpu":
             times = [float(one["seconds"]) for one in (core, gpu)]
-            command, ratio = f"`onekernel reproduce {name} --{exhibit_name}`", times[0] / times[1]
+            only, ratio = "" if "/" in keys else f" --{exhibit_name}", times[0] / times[1]
+            command = f"`onekernel reproduce {name}{only}`"
             line = [title, *map(seconds, times), str(gpu["device"]), number(ratio), command]
             lines.append((ratio, core["low"] / gpu["high"] > 1, core["high"] / gpu["low"] < 1, line))
     headings = ("work", ">one core", ">GPU", "device", ">GPU ×", "command")

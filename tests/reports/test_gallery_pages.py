@@ -208,7 +208,7 @@ The end.
 @pytest.mark.parametrize(
     ("core_s", "gpu_s", "line"),
     [
-        (0.02, 2.0, "| climbs | 250 ms | 25.0 s | Test GPU | 0.0100 | `onekernel reproduce oneil2011 --figure 1` |"),
+        (0.02, 2.0, "| climbs | 250 ms | 25.0 s | Test GPU | 0.0100 | `onekernel reproduce oneil2011` |"),
         (2.0, 0.02, "The GPU is faster in: climbs (×100)."),
         (2.0, 2.0, "Intervals are too wide to decide in: climbs."),
     ],
@@ -223,7 +223,7 @@ def test_a_page_has_a_paper_s_verdicts_and_what_a_gpu_does_not_pay_for(
   old
 
 <!-- reports/gallery/*.jsonl: seconds of one core and of a GPU
-climbs: oneil2011, figure 1, CUDA, one GPU: native-core, native
+climbs: oneil2011, figure 1, CUDA, one GPU: native-core, figure 1/native
 climbs without a GPU: oneil2011, figure 1, sequential: native-core, native
 climbs without records: oneil2011, figure 1, CUDA, one GPU: published-core, published
 -->
