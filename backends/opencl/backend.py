@@ -35,8 +35,8 @@ IMAGE_CHANNELS = {
 }  # fmt: skip
 # -w: hide warnings about emitted code.
 OPTIONS = ["-cl-std=CL1.2", "-cl-fp32-correctly-rounded-divide-sqrt", "-w"]
-STAGED_BYTES = 64 << 10
-"""Arrays of up to this size are copied on the host, so that writing them waits for no queued work."""
+STAGED_BYTES = 4 << 10
+"""Arrays of up to this size are copied on the host and kept until `synchronize`, so that writing them does not wait."""
 PAUSES_S = (0.001, 0.01, 0.1, 1.0)
 """Successive waits for the times of events that are finished."""
 
