@@ -156,7 +156,7 @@ class Device:
     same_as = ""
     """Another backend that runs the same programs on the same processors; one of both is enough in comparisons."""
     timing_weight = 1
-    """Number of equal steps for which a timed one counts; with 0 CUDA times none: each event is a driver call."""
+    """Number of equal steps for which a timed one counts; with 0 CUDA and OpenCL time none, to save driver calls."""
     packs = False
     """True if `pack` is implemented, so that repeated launches are not bound again."""
     shares_executables = False

@@ -180,7 +180,7 @@ class CudaDevice(Backend):
         last = self.span("transfer", first, stream)
 
         def wait() -> None:
-            if self.waits == waits and last is not None:  # otherwise the mark may belong to another span
+            if self.waits == waits and last is not None:  # after another wait the mark may be reused
                 check_driver_call(self.driver.cuEventSynchronize(last))
             elif self.waits == waits:
                 self.wait()

@@ -35,7 +35,7 @@ IMAGE_CHANNELS = {
 }  # fmt: skip
 # -w: hide warnings about emitted code.
 OPTIONS = ["-cl-std=CL1.2", "-cl-fp32-correctly-rounded-divide-sqrt", "-w"]
-STAGED_BYTES = 4 << 10
+KEPT_BYTES = 4 << 10
 """Arrays of up to this size are copied on the host and kept until `synchronize`, so that writing them does not wait."""
 PAUSES_S = (0.001, 0.01, 0.1, 1.0)
 """Successive waits for the times of events that are finished."""
@@ -167,7 +167,7 @@ class OpenClBackend(Backend):
         return image_format.channel_data_type
 
     def put(self, buffer: Buffer, start: int, host: np.ndarray) -> None:
-        waits, at = host.nbytes > STAGED_BYTES, start * buffer.dtype.itemsize
+        waits, at = host.nbytes > KEPT_BYTES, start * buffer.dtype.itemsize
         source = host if waits else host.copy()  # the event holds the copy
         with self.memory_for(f"{host.nbytes} bytes"):
             event = self.cl.enqueue_copy(self.queue, buffer.handle, source, dst_offset=at, is_blocking=waits)

@@ -71,6 +71,7 @@ class FakeDriver:
         return (Status.SUCCESS,)
 
     def cuStreamSynchronize(self, stream):  # noqa: N802
+        self.calls.append(("synchronize", stream))
         return (Status.SUCCESS,)
 
     def cuStreamWaitEvent(self, stream, event, flags):  # noqa: N802

@@ -121,6 +121,17 @@ def test_intels_runtime_is_not_added_where_it_has_no_place_or_the_user_chose_dri
         assert dict(os.environ) == before
 
 
+def test_a_timed_step_counts_for_its_weight_and_others_for_nothing(opencl, monkeypatch):
+    opencl.synchronize()
+    opencl.timings.reset()
+    monkeypatch.setattr(opencl, "seconds_of", lambda first, last: 1.0)
+    for weight in (3, 0):
+        monkeypatch.setattr(opencl, "timing_weight", weight)
+        opencl.upload(np.zeros(1, np.int32))
+    opencl.synchronize()
+    assert opencl.timings.transfer_s == 3.0
+
+
 def test_times_of_events_that_come_late_are_waited_for(monkeypatch):
     class MissingError(Exception):
         code = -7

@@ -134,7 +134,7 @@ WAYS = [
     ("heldkarp", "--instance uniform:9:seed=1", {
         "": 0, PUBLISHED: 4 * 8 * 2**7, FILES: 4 * 8 * 2**7}),
 ]  # fmt: skip
-"""A program's work, and ways to do it; with those of a table, the bytes that leave the device (1: some)."""
+"""A program's work, and options that keep its result; with a table's, the bytes that leave the device (1: some)."""
 
 
 @pytest.mark.parametrize(("name", "work", "ways"), WAYS, ids=[f"{name} {work}" for name, work, _ in WAYS])

@@ -6,6 +6,7 @@ from core.lang import Array, Generic, barrier, bundle, function, i32, lane, team
 from core.local_search import AnyMove, Bits, Move, Neighbourhood, Permutation, Problem, Values, moved
 from core.local_search.kernels.index_mappings import pair_column, pair_row, triple_first, triple_rest
 from core.local_search.kernels.moves import OWN
+from examples.labs import Signs, energy
 
 S = Generic("S")
 
@@ -127,24 +128,8 @@ class Ordering(Problem):
 # --- bits and values ---
 
 
-@bundle
-class Sequence:
-    n: i32
-
-
 @function
-def energy(bits: Array[i32], move: AnyMove, data: Sequence) -> i32:
-    total = 0
-    for lag in range(1, data.n):
-        correlation = 0
-        for p in range(data.n - lag):
-            correlation += 1 if moved(bits, p, move) == moved(bits, p + lag, move) else -1
-        total += correlation * correlation
-    return total
-
-
-@function
-def energy_added(bits: Array[i32], move: AnyMove, data: Sequence) -> i32:
+def energy_added(bits: Array[i32], move: AnyMove, data: Signs) -> i32:
     after = energy(bits, move, data)
     return after - energy(bits, AnyMove(-1, -1, -1, move.change), data)
 
@@ -156,7 +141,7 @@ class Spins(Problem):
     neighbourhoods = ("flip1", "flip2", "flip3")
 
     def __init__(self, n):
-        super().__init__(f"spins:{n}", Bits(n), Sequence(n))
+        super().__init__(f"spins:{n}", Bits(n), Signs(n))
 
     def cost(self, bits):
         signs = 2 * np.asarray(bits, np.int64) - 1
