@@ -69,11 +69,13 @@ def draw(exhibit: Exhibit, cells: pandas.DataFrame, heads: Mapping[str, str], pa
     labels = {key: _label(heads[key], shown[shown["column"] == key]) for key in curves}
 
     def paint(picture: Figure, all_axes: np.ndarray) -> None:
-        for axes, (panel, names) in zip(all_axes.flat, rows.items(), strict=True):
-            _fill_axes(axes, exhibit, plot, shown[shown["row"].isin(names)], names, curves, labels)
-            axes.set_title(panel)
+        # Bars of similar lengths begin at 0: a logarithmic axis would begin anywhere. All panels have axes of one kind.
+        values = [shown["value"][shown["row"].isin(names)].tolist() for names in rows.values()]
+        logarithmic = plot.logarithmic and (plot.kind != "bars" or any(map(style.is_wide, values)))
         keys: dict[str, Artist] = {}
-        for axes in all_axes.flat:
+        for axes, (panel, names) in zip(all_axes.flat, rows.items(), strict=True):
+            _fill_axes(axes, exhibit, plot, shown[shown["row"].isin(names)], logarithmic, names, curves, labels)
+            axes.set_title(panel)
             handles, texts = axes.get_legend_handles_labels()
             keys |= dict(zip(map(str, texts), handles, strict=True))
         picture.legend([*keys.values()], [*keys], loc="outside lower left")
@@ -121,6 +123,7 @@ def _fill_axes(
     exhibit: Exhibit,
     plot: Plot,
     cells: pandas.DataFrame,
+    logarithmic: bool,
     names: Sequence[str],
     curves: Mapping[str, dict[str, Any]],
     labels: Mapping[str, str],
@@ -128,8 +131,6 @@ def _fill_axes(
     """Draw the columns of one panel over its rows."""
     is_line = plot.kind == "lines"
     places = {name: exhibit.row(name).x if is_line else float(place) for place, name in enumerate(names)}
-    # Bars of similar lengths begin at 0: a logarithmic axis would begin anywhere.
-    logarithmic = plot.logarithmic and (plot.kind != "bars" or style.is_wide(cells["value"].tolist()))
     foot = cells["value"].min() / 2 if logarithmic else 0.0
     width = 0.8 / len(curves)
     for number, (key, look) in enumerate(curves.items()):
@@ -162,9 +163,8 @@ def _fill_axes(
                 label=labels[key],
                 **{name: look[name] for name in ("color", "marker")},
             )
+    axes.set_xlabel(plot.x_axis)
     if is_line:
-        axes.set_xlabel(plot.x_axis)
-        # All panels have axes of one kind.
         if style.is_wide([row.x for row in exhibit.rows if row.x]):
             style.logarithmic(axes, "x")
     else:
@@ -172,7 +172,6 @@ def _fill_axes(
         turned: dict[str, Any] = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if crowded else {}
         axes.set_xticks(range(len(names)), names, **turned)
         axes.set_xlim(-0.5, len(names) - 0.5)
-        axes.set_xlabel(plot.x_axis)
     if logarithmic:
         style.logarithmic(axes, "y")
     axes.set_ylabel(plot.axis)
