@@ -65,7 +65,7 @@ def proof_sentence(section: RateSection) -> str:
     """Return the common work with its hash and cost, without a full stop."""
     proof = section.proof
     title = str(proof.details.get("title") or proof.workload).partition(":")[0]
-    work = ", ".join(filter(None, (title, proof.instance, amount_text(section))))
+    work = ", ".join(filter(None, (title, proof.parameters.get("algorithm"), proof.instance, amount_text(section))))
     noun = proof.details.get("noun") or "best cost"
     seeds = {record.seed for record in section.records}
     if len(seeds) > 1:

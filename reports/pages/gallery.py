@@ -27,7 +27,7 @@ from reports.rates import ALL_CORES
 from reports.records.environment import ROOT
 from reports.records.files import Record, load_existing, merge
 from reports.records.programs import is_stale
-from reports.text.formatting import machine, span
+from reports.text.formatting import listed, machine, span
 from reports.toml_file import DataFile
 
 if TYPE_CHECKING:
@@ -96,7 +96,18 @@ def write(folder: Path, out: Path) -> tuple[list[Path], list[str]]:
         title, *rest = files[0].read_text(encoding="utf-8").split("\n\n", 1)
         files[0].write_text("\n\n".join(filter(None, [title, page.stale_line(records), *rest])), encoding="utf-8")
         written += files
-        parts.append(_index_entry(page, records, files, findings))
+        last = max(records, key=lambda record: record.repetitions[0].started_at or "").environment
+        commits = sorted({str(one.environment.get("commit")) for one in records})
+        parts.append(
+            {
+                "title": OTHERS[page.name] if page.name in OTHERS else load(page.name).title,
+                "page": files[0].name,
+                "picture": next((path.name for path in files if path.suffix == ".svg"), ""),
+                "findings": findings,
+                "machine": machine(last | {"commit": listed(commits)}),
+                "dates": days_of(records),
+            }
+        )
     index = out / INDEX
     with written_into(out):
         index.write_text(fill("index.md.j2", parts=parts), encoding="utf-8")
@@ -179,17 +190,3 @@ def _ranges(ratios: pandas.Series[float], base: str) -> list[str]:
         f"{name}: {span(f'×{ratio_text(of.min())}', f'×{ratio_text(of.max())}')} {base}"
         for name, of in ratios.groupby(level=0, sort=False)
     ]
-
-
-def _index_entry(
-    page: GalleryReport, records: Sequence[Record], files: Sequence[Path], findings: Sequence[str]
-) -> dict[str, object]:
-    return {
-        "title": OTHERS[page.name] if page.name in OTHERS else load(page.name).title,
-        "page": files[0].name,
-        "picture": next((path.name for path in files if path.suffix == ".svg"), ""),
-        "findings": findings,
-        "machine": machine(max(records, key=lambda record: record.repetitions[0].started_at or "").environment),
-        "dates": days_of(records),
-        "records": f"{page.name}.jsonl",
-    }

@@ -62,7 +62,7 @@ def overview_table(sections: Sequence[RateSection], *, is_narrow: bool = False) 
         return lambda section: _number(_fastest(section, first), column, ratio_text)
 
     columns: dict[str, Callable[[RateSection], str]] = {
-        "workload": lambda one: one.proof.workload if is_narrow else short_name(one.proof),
+        "workload": lambda one: one.proof.workload if is_narrow else _work_name(one.proof),
         ">one core": rate(ONE_CORE),
         f">{cores}": rate(ALL_CORES),
         **({f">{gpu}": rate("GPU")} if has_gpu else {}),
@@ -73,6 +73,12 @@ def overview_table(sections: Sequence[RateSection], *, is_narrow: bool = False) 
     }
     optional = ("best one-core algorithm", JOULES)
     return TextTable.of("Units of work a second, and ratios of these rates", sections, columns, optional)
+
+
+def _work_name(record: Record) -> str:
+    """Return a work's short name with its walks or ants, which decide how much of a GPU it fills."""
+    sizes = [f"{record.parameters[name]:,} {name}" for name in ("walks", "ants") if record.parameters.get(name, 1) > 1]
+    return ", ".join([short_name(record), *sizes])
 
 
 def _fastest(section: RateSection, kind: str) -> pandas.Series[Any] | None:

@@ -153,8 +153,8 @@ def missed_goals(works: Sequence[RankRates]) -> list[str]:
         if missed:
             lines.append(f"Less than × {goal:.2f} on {count} GPUs: {_names(missed, works)}")
         rates = [(one, one.strong.loc[count]) for one in missed]
-        if waiting := [one for one, rate in rates if rate["communication"] >= (1 - rate["gain"] / count) / 2]:
-            lines[-1] += f". At least half of the missing time is communication: {_names(waiting, works)}"
+        if idle := [one for one, rate in rates if rate["communication"] >= (1 - rate["gain"] / count) / 2]:
+            lines[-1] += f". At least half of the missing time is communication outside kernels: {_names(idle, works)}"
     return lines
 
 
@@ -173,7 +173,7 @@ def shared_walks(works: Sequence[RankRates]) -> list[str]:
         if len(walks) > 1:
             listed = formatting.listed(pays or ["no further one pays"])
             of = f"One walk by the time of its iteration on one {noun}, {walks[0].record.backend}"
-            lines.append(f"{of}: {listed}; measured from {measured}")
+            lines.append(f"{of}: {listed}; those measured take {measured}")
     return lines
 
 
