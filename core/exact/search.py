@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Unpack
 
 import numpy as np
@@ -58,8 +59,8 @@ class ExactSearch(Search):
     count
         Count all shortest tours.
     start
-        Tour from which the search begins: ``greedy``, by greedy edges and 2-opt, or ``order``, the cities in the order
-        of their numbers, for a search without a heuristic.
+        Tour from which the search begins, made again in each run: ``greedy``, by greedy edges and 2-opt, or ``order``,
+        the cities in the order of their numbers, for a search without a heuristic.
     """
 
     unit = "nodes"
@@ -90,8 +91,8 @@ class ExactSearch(Search):
         if depth is not None and not 1 <= depth <= max(1, n - 4):
             raise UserError(f"items of {depth} cities: expected 1 to {max(1, n - 4)} of {n}")
         limit = one_tree.MOST_LENGTH if bound in (None, "one-tree") else MOST_LENGTH
-        self.start = greedy_tour(self.distances) if start == "greedy" else np.arange(n)
-        self.start_length = tour_length(self.distances, self.start)
+        self.start = partial(greedy_tour, self.distances) if start == "greedy" else partial(np.arange, n)
+        self.start_length = tour_length(self.distances, self.start())
         if self.start_length >= limit:
             raise UserError(f"tours of length {self.start_length} and more: expected below {limit}, or a coarser unit")
         self.on_host = n < FEWEST_CITIES or ((bound is None or is_published) and n <= ON_THE_HOST)
@@ -137,7 +138,7 @@ class ExactSearch(Search):
         ranks = ranks or self.communicator
         if self.method is None:
             return self._exhaustive(ranks, watching.get("history", False), watching.get("callback"))
-        begun = ProofState(self.bound, self.start_length, self.start, self.count)
+        begun = ProofState(self.bound, self.start_length, self.start(), self.count)
         run = AsynchronousRun(ranks, stop, total=self.work, **watching)
         return execute(Proof(self.method, self.distances, begun), run)
 

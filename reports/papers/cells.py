@@ -143,13 +143,12 @@ class _Cells:
 
     def measured(self, row: ExhibitRow, column: Column) -> tuple[PaperRun | None, Estimate | str | None]:
         """Return the run of a cell and its number."""
-        runs = self.candidates(row, column)
-        if not runs:
+        if not (runs := self.candidates(row, column)):
             return None, None
         if column.peer:
             newest = sorted(runs, key=lambda run: run.started_at, reverse=True)
             seconds = peer_seconds([run.record for run in newest], column.peer)
-            found = None if seconds is None else Estimate(seconds)
+            found = None if seconds is None else Estimate(seconds * (1e3 if column.measure == "milliseconds" else 1.0))
         elif column.model:
             found = modelled_seconds(runs[0], self.exhibit, column.model)
         else:

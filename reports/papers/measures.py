@@ -109,13 +109,17 @@ def _milliseconds(run: PaperRun, exhibit: Exhibit) -> Estimate | None:
 
 
 def _best(run: PaperRun, exhibit: Exhibit) -> float:
-    best = max if run.record.maximises else min
-    return best(record.best_cost for record in run.records)
+    return (max if run.record.maximises else min)(record.best_cost for record in run.records)
 
 
-def _gap(run: PaperRun, exhibit: Exhibit) -> float | None:
-    optimum = run.record.details.get("optimum")
-    return 100 * abs(_best(run, exhibit) / optimum - 1) if optimum else None
+def _gap(cost: Callable[[PaperRun, Exhibit], float | None]) -> Callable[[PaperRun, Exhibit], float | None]:
+    """Return a measure of a cost's distance from the optimum in per cent."""
+
+    def gap(run: PaperRun, exhibit: Exhibit) -> float | None:
+        own, optimum = cost(run, exhibit), run.record.details.get("optimum")
+        return 100 * abs(own / optimum - 1) if own is not None and optimum else None
+
+    return gap
 
 
 def _process(run: PaperRun, exhibit: Exhibit) -> float | None:
@@ -131,9 +135,7 @@ def _communication(run: PaperRun, exhibit: Exhibit) -> float | None:
 def _charged(run: PaperRun, exhibit: Exhibit) -> Estimate | None:
     """Return the seconds of the paper's amount with the tuning that its first iterations do."""
     seconds, tuning = _seconds(run, exhibit), run.record.details.get("tuning_s")
-    if seconds is None or tuning is None:
-        return None
-    return seconds.changed(lambda end: end + tuning)
+    return None if seconds is None or tuning is None else seconds.changed(lambda end: end + tuning)
 
 
 def _detail(name: str) -> Callable[[PaperRun, Exhibit], float | None]:
@@ -157,8 +159,11 @@ def profile_of(record: Record) -> Sequence[Mapping[str, Any]]:
 
 
 def _counters(run: PaperRun, metric: str) -> Sequence[Mapping[str, Any]]:
-    """Return a profiler's entries of the kernels that have a metric: its least, average and largest value."""
-    return [one for record in run.records for one in profile_of(record) if one.get(metric)]
+    """Return a profiler's entries of the kernels that have a metric: its least, average and largest value.
+
+    The kernel `clear`, which zeroes memory, is no part of an algorithm.
+    """
+    return [one for record in run.records for one in profile_of(record) if one.get(metric) and one["kernel"] != "clear"]
 
 
 def _average(metric: str, factor: float = 1.0) -> Callable[[PaperRun, Exhibit], float | None]:
@@ -210,7 +215,8 @@ MEASURES: dict[str, Measure] = {
     "milliseconds": Measure(_milliseconds),
     "rate": Measure(lambda run, exhibit: run.rates(), rate),
     "cost": Measure(_best, cost),
-    "gap": Measure(_gap, TWO_DECIMALS),
+    "gap": Measure(_gap(_best), TWO_DECIMALS),
+    "start_gap": Measure(_gap(_detail("start_cost")), TWO_DECIMALS),
     "mean_cost": Measure(lambda run, exhibit: statistics.mean(record.best_cost for record in run.records), cost),
     "index": Measure(lambda run, exhibit: run.record.best_index, WHOLE),
     "nodes": Measure(lambda run, exhibit: run.record.evaluations or None, WHOLE),

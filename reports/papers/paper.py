@@ -170,7 +170,7 @@ class Column(PaperPart, frozen=True):
         Key of a column: a cell is then the rate of its run over that of the other's in the same row, or, without a
         series, the ratio of two columns' numbers: `over` divided by `published`.
     peer : str
-        Another solver: its seconds, beside the runs of the series.
+        Another solver: its seconds, or milliseconds with that measure, beside the runs of the series.
     model : ModelledCluster, optional
         Cells are seconds that the cluster model expects there from the run of the series, on one core.
     rows : tuple of str

@@ -115,6 +115,8 @@ def test_texts_are_cells_too(make_measured):
     cells = cells_of([record], LENGTHS)
     assert cells["small", "paper"] == "not printed" and ("large", "paper") not in cells
     assert (cells["small", "length"], cells["small", "gap"], cells["small", "concorde"]) == ("21,315", "0.16", "0.250")
+    exhibit = replace(LENGTHS, columns=(replace(LENGTHS.column("concorde"), measure="milliseconds"),))
+    assert cells_of([record], exhibit)["small", "concorde"] == "250"
 
 
 def measured(record, name, exhibit=TABLE):
@@ -134,6 +136,7 @@ def measured(record, name, exhibit=TABLE):
         ("nodes", 2e9),
         ("steps", 103.3),
         ("optimum", 21_282.0),
+        ("start_gap", 100.0),
         ("kernel", 100.0),
         ("transfers", 0.0),
         ("process", 0.0),
@@ -154,8 +157,9 @@ def test_a_measure_is_a_number_of_a_run(make_measured, name, value):
     kernels = [
         {"kernel": "a", "launches": 1, "load_efficiency": [0.1, 0.5, 1.0], "ipc": [1, 2, 3], "seconds": [1, 2, 9]},
         {"kernel": "b", "launches": 3, "load_efficiency": [0.05, 0.9, 1.0], "ipc": [1, 1, 3], "seconds": [0, 0.5, 1]},
+        {"kernel": "clear", "launches": 9, "ipc": [5, 5, 5]},
     ]
-    details = {"steps_per_climb": 103.3, "cities": 100, "streamed_bytes": 4096, "profile": {"kernels": kernels}}
+    details = {"steps_per_climb": 103.3, "start_cost": 42_564, "streamed_bytes": 4096, "profile": {"kernels": kernels}}
     record = climbs(make_measured, "small", 1.0, details=details)
     exhibit = replace(TABLE, phases={"construction": ("a",), "update": ("b", "none"), "deposit": ("none",)})
     assert measured(record, name, exhibit) == (None if value is None else pytest.approx(value))
