@@ -96,7 +96,6 @@ def write(folder: Path, out: Path) -> tuple[list[Path], list[str]]:
         title, *rest = files[0].read_text(encoding="utf-8").split("\n\n", 1)
         files[0].write_text("\n\n".join(filter(None, [title, page.stale_line(records), *rest])), encoding="utf-8")
         written += files
-        last = max(records, key=lambda record: record.repetitions[0].started_at or "").environment
         commits = sorted({str(one.environment.get("commit")) for one in records})
         parts.append(
             {
@@ -104,7 +103,7 @@ def write(folder: Path, out: Path) -> tuple[list[Path], list[str]]:
                 "page": files[0].name,
                 "picture": next((path.name for path in files if path.suffix == ".svg"), ""),
                 "findings": findings,
-                "machine": machine(last | {"commit": listed(commits)}),
+                "machine": machine(records[-1].environment | {"commit": listed(commits)}),
                 "dates": days_of(records),
             }
         )

@@ -151,9 +151,8 @@ def render(
         }
         for of_host, picture in zip(hosts(sections), pictures or [""] * len(sections), strict=False)
     ]
-    busy = comparison.busy_sentence(sections)
     counters = {one for section in sections for one in section.rates["energy_of"]} - {""}
-    words = {"caption": PICTURE, "busy": busy, "is_gpu_alone": counters == {"gpu"}}
+    words = {"caption": PICTURE, "busy": comparison.busy_sentence(sections), "is_gpu_alone": counters == {"gpu"}}
     return fill("overview.md.j2", parts=parts, failures=failures, made_by=made_by, **words)
 
 
