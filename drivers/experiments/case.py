@@ -134,11 +134,10 @@ class Case:
         return [*python_command(["-m", "cluster.emulation"]), where.network, str(where.hosts), *slots, "--"]
 
     def environment(self) -> dict[str, str]:
-        inherited = dict(os.environ)
-        if self.configuration.ranks > 1 and hasattr(os, "geteuid") and os.geteuid() == 0:
-            # Containers are often root-only, where Open MPI needs these two.
-            inherited |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-        return inherited
+        is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+        # Containers are often root-only, where Open MPI needs these two.
+        names = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
+        return {**os.environ, **(dict.fromkeys(names, "1") if is_root and self.configuration.ranks > 1 else {})}
 
     def records_among(self, records: Iterable[Record], machine: Mapping[str, Any]) -> list[Record]:
         """Return this case's records on a machine and version, one for each seed, of the host with most repetitions.

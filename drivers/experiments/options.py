@@ -17,7 +17,7 @@ from drivers.workload.declaration import Workload
 
 OWN_OPTIONS = (
     *("instance", "data", "repeats", "measure", "seed", "seeds", "backend", "device", "record", "peers", "progress"),
-    *("best_core_of", "quiet", "check", "cores", "compiler", "pin_cores", "resume"),
+    *("rate_amount", "best_core_of", "quiet", "check", "cores", "compiler", "pin_cores", "resume"),
     "checkpoint_every",
 )
 """Options of a workload that a plan defines differently, or lacks."""

@@ -260,6 +260,7 @@ class Options(DeclaredByTable, Placement, table="common"):
     data: str | None = None
     repeats: int = 1
     measure: float | None = None
+    rate_amount: int | None = None
     seed: int = 0
     seeds: tuple[int, ...] | None = None
     backend: str = "auto"

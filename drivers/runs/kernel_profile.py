@@ -38,7 +38,7 @@ SELF_TEST = "known_answer"
 """Kernel of `backends.self_test`, no part of any algorithm."""
 
 DROPPED_FLAGS = ("--profile", "--peers", "--verify")
-DROPPED_OPTIONS = ("--record", "--output", "--tour", "--svg", "--backend", "--repeats", "--measure")
+DROPPED_OPTIONS = ("--record", "--output", "--tour", "--svg", "--backend", "--repeats", "--measure", "--rate-amount")
 """Options for further outputs, another device, or more repetitions."""
 
 

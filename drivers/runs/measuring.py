@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from core.errors import UserError
 from drivers.workload.run_time import WorkUnit
 from reports.statistics.medians import Estimate, median_interval
 from reports.text import formatting
@@ -68,6 +69,8 @@ class MeasuringRule:
         Numbers of repetitions.
     width
         Half width of the 95 % interval of the median, relative to it, that ends the repetitions.
+    amount
+        Amount of each run of the rate; 0 for one that takes `shortest_s`.
     """
 
     budget_s: float = BUDGET_S
@@ -75,12 +78,13 @@ class MeasuringRule:
     fewest: int = 6
     most: int = 30
     width: float = 0.02
+    amount: int = 0
 
     @classmethod
-    def of(cls, unit: WorkUnit, budget_s: float) -> MeasuringRule:
+    def of(cls, unit: WorkUnit, budget_s: float, amount: int = 0) -> MeasuringRule:
         """Return the rule for a workload: repetitions of whole runs, and of a small budget, may be shorter."""
-        usual_s = 1.0 if unit.option else 0.3
-        return cls(budget_s, shortest_s=min(usual_s, max(LEAST_S, budget_s / cls.fewest)))
+        usual_s = 1.0 if unit.option and not amount else 0.3
+        return cls(budget_s, shortest_s=min(usual_s, max(LEAST_S, budget_s / cls.fewest)), amount=amount)
 
     def is_enough(self, seconds: Sequence[float]) -> bool:
         """Return True if a rate with these repetitions needs no further one."""
@@ -144,8 +148,10 @@ class RateMeasurement:
         See `MeasuringRule`, and the unit of the workload.
     proof
         Work of the proof; None after it.
+    whole
+        Amount of the runs that repeat inside a repetition; 0 if the amount grows instead.
     work
-        Work of the next warm repetition: at first that of the proof, or of earlier repetitions.
+        Work of the next warm repetition: at first `whole` or that of the proof, or that of earlier repetitions.
     seconds
         Seconds of the repetitions that count.
     turn
@@ -156,8 +162,9 @@ class RateMeasurement:
         self.turn = 0
         self.rule = rule
         self.unit = unit
-        self.work = Work(unit.amount)
-        self.proof: Work | None = self.work
+        self.whole = rule.amount if unit.option else unit.amount
+        self.work = Work(self.whole or unit.amount)
+        self.proof: Work | None = Work(unit.amount)
         self.seconds: list[float] = []
 
     def resume(self, repetitions: Sequence[Repetition]) -> str:
@@ -171,10 +178,8 @@ class RateMeasurement:
             return ""
         last = [one for one in rates if one.turn == rates[-1].turn]
         amount = last[0].work // self.unit.each
-        if self.unit.option:
-            self.work = Work(min(amount, MOST_AMOUNT), max(1, amount // MOST_AMOUNT))
-        else:
-            self.work = Work(self.unit.amount, amount)
+        one = self.whole or min(amount, MOST_AMOUNT)
+        self.work = Work(one, max(1, amount // one))
         seconds = [one.running_s for one in last]
         is_new = self.rule.is_enough(seconds) or max(seconds) < self.rule.shortest_s
         self.turn = last[0].turn + is_new
@@ -191,12 +196,12 @@ class RateMeasurement:
         """
         if self.proof is not None:
             is_first = not (self.turn or self.seconds)
-            if self.unit.option and is_first and seconds > MOST_PROOF_S:
+            if not self.whole and is_first and seconds > MOST_PROOF_S:
                 self.work = Work(max(1, _rounded_up(self.work.amount * self.rule.shortest_s / seconds)))
             self.proof = None
             return "proof"
         if not self.seconds and seconds < self.rule.shortest_s:
-            self.work = self.rule.grown(self.work, seconds, scales=bool(self.unit.option))
+            self.work = self.rule.grown(self.work, seconds, scales=not self.whole)
             return "trial"
         self.seconds.append(seconds)
         return "rate"
@@ -214,18 +219,19 @@ class RateMeasurement:
     def __str__(self) -> str:
         rate, median = self.rate, self.work.total * self.unit.each / self.rate.value
         width = formatting.deviation(rate, self.rule.width)
-        return (
-            f"{formatting.rate(rate.value, 4)} {self.unit.name}/s{width and f' {width}'}, median of "
-            f"{len(self.seconds)} warm repetitions of {amount_text(self.unit, self.work)}, "
-            f"{formatting.seconds(median)} each"
-        )
+        speed = f"{formatting.rate(rate.value, 4)} {self.unit.name}/s{width and f' {width}'}"
+        warm = f"{len(self.seconds)} warm repetitions of {amount_text(self.unit, self.work)}"
+        return f"{speed}, median of {warm}, {formatting.seconds(median)} each"
 
 
 def repetition_plan(options: Options, unit: WorkUnit) -> FixedAmount | RateMeasurement:
-    """Return the plan of the repetitions that the options ask for."""
+    """Return the plan of the repetitions that the options ask for. Raises `UserError` for options that contradict."""
+    amount = options.rate_amount or 0
+    if amount and not (options.measure and unit.option):
+        raise UserError(f"--rate-amount {amount}: expected with --measure, and only if the amount of a run scales")
     if options.measure is None:
         return FixedAmount(Work(unit.amount), options.repeats)
-    return RateMeasurement(MeasuringRule.of(unit, options.measure), unit)
+    return RateMeasurement(MeasuringRule.of(unit, options.measure, amount), unit)
 
 
 def amount_text(unit: WorkUnit, work: Work) -> str:

@@ -105,9 +105,8 @@ def write_all(records: Sequence[Record], folder: Path) -> list[Path]:
 def summary(paper: Paper, records: Sequence[Record]) -> list[tuple[str, str, str]]:
     """Return the title, verdict and answer of each exhibit of a paper; the answer may be empty."""
     runs = runs_of(paper, records)
-    verdicts = [verdict(one, exhibit_frame(paper, one, runs)) for one in paper.exhibits]
-    titles = [f"{caption(one)}: {title(one)}" for one in paper.exhibits]
-    return [(title, one.verdict, one.answer) for title, one in zip(titles, verdicts, strict=True)]
+    found = [(exhibit, verdict(exhibit, exhibit_frame(paper, exhibit, runs))) for exhibit in paper.exhibits]
+    return [(f"{caption(exhibit)}: {title(exhibit)}", one.verdict, one.answer) for exhibit, one in found]
 
 
 def remove(folder: Path, paper: Paper) -> None:
@@ -207,11 +206,13 @@ def amount_text(exhibit: Exhibit) -> str:
 
 
 def _cold(exhibit: Exhibit, cells: pandas.DataFrame, heads: Mapping[str, str]) -> Iterator[str]:
-    """Yield the cells with the time of a single, cold run, a text for each column."""
+    """Return the cells with the time of a single, cold run, or a ratio to one: a text for columns of equal rows."""
+    once, columns = cells[cells["repetitions"] == 1], dict[tuple[str, ...], list[str]]()
     for column in exhibit.shown():
-        own = cells[(cells["column"] == column.key) & (cells["repetitions"] == 1)]
-        if column.measure in TIMES and not (column.over or own.empty):
-            yield f"{heads[column.key]}: {listed([*own['row']])}"
+        rows = dict.fromkeys(once[once["column"].isin([column.key, column.over])]["row"])
+        if column.series and column.measure in TIMES and rows:
+            columns.setdefault((*rows,), []).append(f"*{heads[column.key]}*")
+    return (f"{listed(those)}: {listed(rows)}" for rows, those in columns.items())
 
 
 def _not_run(paper: Paper, exhibit: Exhibit, cells: pandas.DataFrame, missing: Missing) -> Iterator[str]:

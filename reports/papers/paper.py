@@ -212,6 +212,8 @@ class Scale(PaperPart, frozen=True):
         Names of rows in which runs of a series, by its name, take minutes: such a run is made once, without a rate.
     measure : float
         Seconds of a rate's measurement (`--measure`).
+    rate_amounts : mapping
+        Amount of each run of a rate (`--rate-amount`), by kind of device: the paper's, where a larger run is faster.
     seeds : tuple of int
     """
 
@@ -222,6 +224,7 @@ class Scale(PaperPart, frozen=True):
     column_rows: dict[str, tuple[str, ...]] = {}
     once: dict[str, tuple[str, ...]] = {}
     measure: float = 10.0
+    rate_amounts: dict[DeviceKind, int] = {}
     seeds: tuple[int, ...] = (0,)
 
     def amount_of(self, row: str) -> dict[str, Any]:

@@ -28,6 +28,7 @@ SHARED = [
     ("--record ''", "expected the name of a file"),
     ("--record new/", "there is no folder new"),
     ("--plot no/such/a.svg", "--plot no/such/a.svg: cannot write there: there is no folder no/such"),
+    ("--rate-amount 9", "--rate-amount 9: expected with --measure"),
     ("--resume", "--resume: expected it with --checkpoint"),
     ("--checkpoint-every 5", "--checkpoint-every: expected it with --checkpoint"),
     ("--checkpoint s --repeats 2", "with --repeats 2: expected --record too, which lists the finished runs"),

@@ -14,7 +14,7 @@ CLIMBS = ["--instance", "uniform:8:seed=1", "--climbers", "16", "--backend", "cp
 @pytest.fixture(autouse=True)
 def instant(monkeypatch):
     """Repetitions of any duration count."""
-    monkeypatch.setattr(MeasuringRule, "of", lambda unit, budget_s: MeasuringRule(budget_s, shortest_s=0.0))
+    monkeypatch.setattr(MeasuringRule, "of", lambda unit, *given: MeasuringRule(given[0], shortest_s=0.0))
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_joules_of_warm_repetitions_are_those_of_a_series(record, monkeypatch):
 
 def test_a_short_repetition_is_a_trial_and_the_amount_grows(record, monkeypatch):
     grown = MeasuringRule.grown
-    monkeypatch.setattr(MeasuringRule, "of", lambda unit, budget_s: MeasuringRule(budget_s, shortest_s=2.0))
+    monkeypatch.setattr(MeasuringRule, "of", lambda unit, *given: MeasuringRule(given[0], shortest_s=2.0))
     monkeypatch.setattr(
         MeasuringRule, "grown", lambda rule, work, seconds, scales: grown(rule, work, 1e9, scales=scales)
     )

@@ -51,15 +51,12 @@ def test_a_device_with_a_long_launch_needs_several_trials():
 
 
 def test_a_proof_that_takes_a_second_is_the_rates_amount():
-    _, works = measured(lambda work: work.total / 1000)
-    assert works == [Work(2000)] * 6
+    assert measured(lambda work: work.total / 1000)[1] == [Work(2000)] * 6
 
 
 def test_after_a_long_proof_the_rates_amount_is_smaller():
-    rate, works = measured(lambda work: work.total / 100, proof_s=20.0)
-    assert works == [Work(100)] * 6
-    _, works = measured(lambda work: 20.0 * work.runs, unit=RUNS, proof_s=20.0)
-    assert works == [Work(1)] * 6, "a whole run cannot be cut"
+    assert measured(lambda work: work.total / 100, proof_s=20.0)[1] == [Work(100)] * 6
+    assert measured(lambda work: 20.0 * work.runs, unit=RUNS, proof_s=20.0)[1] == [Work(1)] * 6, "not cut"
     again = RateMeasurement(MeasuringRule(), CLIMBS)
     again.resume(recorded(*[1.0] * 6, work=8000))
     assert again.add(20.0) == "proof" and again.work == Work(8000), "another turn has the amount of the first"
@@ -70,6 +67,8 @@ def test_whole_runs_repeat_inside_a_repetition():
     rate, works = measured(lambda work: 0.002 * work.runs, MeasuringRule.of(cells, 10.0), cells)
     assert {work.amount for work in works} == {1}
     assert 0.3 <= rate.seconds[0] < 0.33
+    _, works = measured(lambda work: 0.1 * work.runs, MeasuringRule.of(CLIMBS, 10.0, amount=500), proof_s=20.0)
+    assert works == [Work(500), *[Work(500, 4)] * 6], "of a given amount, after any proof"
     assert rate.rate.value == pytest.approx(14_400 / 0.002)
 
 
@@ -105,10 +104,10 @@ def test_a_budget_ends_repetitions_but_never_below_six():
     assert len(rate.seconds) == 6
 
 
-@pytest.mark.parametrize(("unit", "units", "work"), [(CLIMBS, 8000, Work(8000)), (RUNS, 40, Work(1, 40))])
-def test_a_measurement_goes_on_with_the_repetitions_of_an_earlier_process(unit, units, work):
-    rate = RateMeasurement(MeasuringRule(), unit)
-    assert rate.resume(recorded(*[1.0] * 4, work=units)) == "4 warm" and rate.add(9.0) == "proof"
+@pytest.mark.parametrize(("unit", "work"), [(CLIMBS, Work(8000)), (CLIMBS, Work(500, 16)), (RUNS, Work(1, 40))])
+def test_a_measurement_goes_on_with_the_repetitions_of_an_earlier_process(unit, work):
+    rate = RateMeasurement(MeasuringRule(amount=work.amount if work.runs > 1 else 0), unit)
+    assert rate.resume(recorded(*[1.0] * 4, work=work.total)) == "4 warm" and rate.add(9.0) == "proof"
     assert (rate.next_work(), rate.turn) == (work, 0)
     assert rate.add(0.99) == "rate" and not rate.is_done, "of the same amount, it counts if it is a little short too"
     assert rate.add(1.0) == "rate" and rate.next_work() is None

@@ -80,10 +80,10 @@ def test_a_busy_host_is_named_once_at_the_top(make_measured, tmp_path):
 
 
 def test_times_of_a_single_cold_run_are_named(make_measured, tmp_path):
-    measured = climbs(make_measured, "small", 1.0)
+    measured, gpu = climbs(make_measured, "small", 1.0), climbs(make_measured, "small", 0.5, **GPU)
     once = replace(measured, repetitions=(replace(measured.repetitions[0], kind="fixed"),))
-    assert "One cold run: one core: small." in written(tmp_path, [once])[1]
-    assert "One cold run" not in written(tmp_path, [measured])[1]
+    assert "One cold run: *one core* and *×*: small." in written(tmp_path, [once, gpu])[1]
+    assert "One cold run" not in written(tmp_path, [measured, gpu])[1]
 
 
 def test_the_summary_has_a_verdict_and_numbers_for_each_exhibit(make_measured):

@@ -171,11 +171,12 @@ def plan_reproduction(
             except UserError as error:
                 plan.missing[cell] = omission_reason(error, paper)
                 continue
-            is_once = row.name in scale.once.get(column.series, ())
-            budget = None if is_once else measure or scale.measure
+            budget = None if row.name in scale.once.get(column.series, ()) else measure or scale.measure
             peers = bool(column.peer or options.get("peers"))
             for case, place in product(works, places):
-                placed = replace(case.on(place), about=column.key, measure=budget, peers=peers)
+                each = next((one for kind, one in scale.rate_amounts.items() if kind == place.kind and budget), 0)
+                own = (*case.arguments, *(("--rate-amount", str(each)) if each else ()))
+                placed = replace(case.on(place), arguments=own, about=column.key, measure=budget, peers=peers)
                 plan.add(cell, placed, is_base=column.key in over)
     return plan
 

@@ -101,8 +101,7 @@ def time_limit(budget_s: float, records: Path) -> Callable[[Case], str]:
     ends = time.monotonic() + budget_s
 
     def refuses(case: Case) -> str:
-        left_s = ExperimentPlan([], records).left_s(case) or START_S
-        fits = time.monotonic() + left_s <= ends
+        fits = time.monotonic() + (ExperimentPlan([], records).left_s(case) or START_S) <= ends
         return "" if fits else "the time of --budget was over"
 
     return refuses
