@@ -112,14 +112,10 @@ def _best(run: PaperRun, exhibit: Exhibit) -> float:
     return (max if run.record.maximises else min)(record.best_cost for record in run.records)
 
 
-def _gap(cost: Callable[[PaperRun, Exhibit], float | None]) -> Callable[[PaperRun, Exhibit], float | None]:
-    """Return a measure of a cost's distance from the optimum in per cent."""
-
-    def gap(run: PaperRun, exhibit: Exhibit) -> float | None:
-        own, optimum = cost(run, exhibit), run.record.details.get("optimum")
-        return 100 * abs(own / optimum - 1) if own is not None and optimum else None
-
-    return gap
+def _gap(cost: float | None, run: PaperRun) -> float | None:
+    """Return the distance of a cost from a run's optimum in per cent."""
+    optimum = run.record.details.get("optimum")
+    return 100 * abs(cost / optimum - 1) if cost is not None and optimum else None
 
 
 def _process(run: PaperRun, exhibit: Exhibit) -> float | None:
@@ -216,8 +212,8 @@ MEASURES: dict[str, Measure] = {
     "moves": Measure(lambda run, _: run.rates().scaled(run.rate["evaluations_per_s"] / run.rate["rate"] / 1e9)),
     "rate": Measure(lambda run, exhibit: run.rates(), rate),
     "cost": Measure(_best, cost),
-    "gap": Measure(_gap(_best), TWO_DECIMALS),
-    "start_gap": Measure(_gap(_detail("start_cost")), TWO_DECIMALS),
+    "gap": Measure(lambda run, exhibit: _gap(_best(run, exhibit), run), TWO_DECIMALS),
+    "start_gap": Measure(lambda run, exhibit: _gap(run.record.details.get("start_cost"), run), TWO_DECIMALS),
     "mean_cost": Measure(lambda run, exhibit: statistics.mean(record.best_cost for record in run.records), cost),
     "index": Measure(lambda run, exhibit: run.record.best_index, WHOLE),
     "nodes": Measure(lambda run, exhibit: run.record.evaluations or None, WHOLE),
