@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 EMULATION = "ONEKERNEL_EMULATION"
-"""Variable of processes on emulated hosts: the network, the number of hosts, and the name of the machine below them."""
+"""Variable of processes on emulated hosts: network, number of hosts, slots of each, name of the machine below."""
 GROUPS = Path("/sys/fs/cgroup")
 """Folder of Linux's control groups."""
 OWN_GROUPS = Path("/proc/self/cgroup")

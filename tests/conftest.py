@@ -224,15 +224,9 @@ def mpirun(environment):
 
     def run(ranks, *arguments, crowd=True, options=()):
         policy = {"PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"} if crowd else {}
-        process = subprocess.Popen(
-            [launcher, *options, "-n", str(ranks), sys.executable, *map(str, arguments)],
-            env=environment | policy,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            cwd=ROOT,
-        )
+        command = [launcher, *options, "-n", str(ranks), sys.executable, *map(str, arguments)]
+        streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        process = subprocess.Popen(command, env=environment | policy, text=True, cwd=ROOT, **streams)
         try:
             said = process.communicate(timeout=MPIRUN_S)
         except subprocess.TimeoutExpired:

@@ -40,14 +40,8 @@ def make(tmp_path):
     def run(*arguments, code=0):
         written.write_text("")
         environment = {name: value for name, value in os.environ.items() if name not in ("EXTRAS", "MAKEFLAGS")}
-        done = subprocess.run(
-            ["make", *arguments, "PYTHON=python"],
-            cwd=tmp_path,
-            env=environment | paths,
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
+        command, there = ["make", *arguments, "PYTHON=python"], environment | paths
+        done = subprocess.run(command, cwd=tmp_path, env=there, capture_output=True, text=True, timeout=60)
         assert (done.returncode != 0) == (code != 0), done.stderr
         asked = [line.rpartition(" ")[2] for line in written.read_text().splitlines() if " install " in line]
         return [one.removeprefix(".[").removesuffix("]") for one in asked]

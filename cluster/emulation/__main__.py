@@ -1,8 +1,9 @@
 """A command on hosts of this machine: `python -m cluster.emulation cow 4 -- mpirun -n 8 python -m drivers.ppp`.
 
-The command runs on the first host; hosts are called host1, host2, ... Open MPI's `mpirun` finds them all, uses
-`--slots` of each before more, and needs no `--host`. The network is one of lan, cow,
-grid (three sites) and grid2 to grid7. Records of its runs name the network and say that one machine emulates the hosts.
+The command runs on the first host; hosts are called host1, host2, ... The `mpirun` of Open MPI 4.1 or 5 finds them all,
+uses `--slots` of each before more, and needs no `--host`. With ranks on fewer hosts a workload ends with an error. The
+network is one of lan, cow, grid (three sites) and grid2 to grid7. Records of its runs name the network and say that one
+machine emulates the hosts.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import sys
 from pathlib import Path
 
 from cluster.emulation import obstacle
-from cluster.emulation.hosts import FORWARDED, Hosts
+from cluster.emulation.hosts import FORWARDED, HOST_FILE, Hosts
 from cluster.emulation.profiles import PROFILES
 from core.granted_cores import EMULATION
 
@@ -44,11 +45,10 @@ def main() -> int:
     # The hosts and their folder are removed then, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     with Hosts(network, own.hosts, own.share) as hosts:
-        names = [f"{hosts.name(host)} slots={own.slots}\n" for host in range(own.hosts)]
-        (hosts.folder / "hostfile").write_text("".join(names))
-        emulated = f"{network.name} {own.hosts} {platform.node() or 'unknown'}"
-        where = {"PRTE_MCA_prte_default_hostfile": str(hosts.folder / "hostfile"), EMULATION: emulated}
-        environment = hosts.environment() | where
+        host_file = hosts.folder / "hostfile"
+        host_file.write_text("".join(f"{hosts.name(host)} slots={own.slots}\n" for host in range(own.hosts)))
+        environment = hosts.environment() | dict.fromkeys(HOST_FILE, str(host_file))
+        environment[EMULATION] = f"{network.name} {own.hosts} {own.slots} {platform.node() or 'unknown'}"
         # By its PATH a host finds `python`, too.
         forwarded = [name for name in ("PATH", EMULATION, *FORWARDED) if name in environment]
         environment["OMPI_MCA_mca_base_env_list"] = ";".join(["OPENBLAS_NUM_THREADS=1", *forwarded])

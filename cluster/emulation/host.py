@@ -83,24 +83,16 @@ def network(index: int) -> int:
 
 def run(caller: socket.socket) -> None:
     """Run a caller's command and send its exit code; if the caller disconnects, end the command."""
-    message, streams, _, _ = socket.recv_fds(caller, MOST_REQUEST, 3)
+    message, (stdin, stdout, stderr), _, _ = socket.recv_fds(caller, MOST_REQUEST, 3)
     request = json.loads(message)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
-        command = subprocess.Popen(
-            request["args"],
-            stdin=streams[0],
-            stdout=streams[1],
-            stderr=streams[2],
-            cwd=request["cwd"],
-            env=request["env"],
-            start_new_session=True,
-        )
+        command = subprocess.Popen(**request, stdin=stdin, stdout=stdout, stderr=stderr, start_new_session=True)
     except OSError as error:
-        os.write(streams[2], f"{request['args'][0]}: {error.strerror}\n".encode())
+        os.write(stderr, f"{request['args'][0]}: {error.strerror}\n".encode())
         caller.send(b"127")
         return
-    for stream in streams:
+    for stream in (stdin, stdout, stderr):
         os.close(stream)
     end = os.pidfd_open(command.pid)
     if end in select.select([end, caller.fileno()], [], [])[0]:

@@ -24,6 +24,7 @@ from cluster.emulation import NAMESPACES
 from cluster.emulation.host import NETWORK
 from cluster.emulation.profiles import Profile
 from cluster.launch.commands import ROOT
+from cluster.mpi.transport import WITHOUT_FABRIC
 
 HERE = Path(__file__).parent
 START_S, END_S = 20.0, 5.0
@@ -32,11 +33,18 @@ OWN = (Path("/tmp"), Path("/dev/shm"))
 FORWARDED = ("PYTHONPATH", "TSPLIB_DIR", "HOME")
 """Environment variables for ranks that Open MPI does not pass itself."""
 LAUNCHERS = ("OMPI_COMM", "PMI_", "PMIX_", "PRTE_")
+HOST_FILE = ("PRTE_MCA_prte_default_hostfile", "OMPI_MCA_orte_default_hostfile")
+AGENT = ("PRTE_MCA_plm_ssh_agent", "OMPI_MCA_plm_rsh_agent")
+INTERFACE = ("PRTE_MCA_prte_if_include", "OMPI_MCA_oob_tcp_if_include", "OMPI_MCA_btl_tcp_if_include")
+"""Names of settings of Open MPI: the launcher of version 5 reads those with PRTE, that of 4.1 the others."""
 OVER_THE_WIRE = {
-    "PRTE_MCA_prte_if_include": NETWORK.format(0) + "/24",
-    "OMPI_MCA_btl_tcp_if_include": NETWORK.format(0) + "/24",
+    # Hosts share the machine's fast network adapters, which would bypass the wire.
+    **WITHOUT_FABRIC,
+    **dict.fromkeys(INTERFACE, NETWORK.format(0) + "/24"),
     # The settings that `make venv` writes for users, even if an earlier version made this environment.
-    **{f"PRTE_MCA_{setting.key}": setting.value for setting in setup.LAUNCHER},
+    **{f"{kind}_{one.key}": one.value for one in setup.LAUNCHER for kind in ("PRTE_MCA", "OMPI_MCA")},
+    "OMPI_MCA_rmaps_base_mapping_policy": "slot:oversubscribe",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
     **dict.fromkeys(setup.AS_ROOT, "1"),
 }
 
@@ -52,10 +60,8 @@ class Hosts:
         self.profile = profile
         self.count = count
         self.folder = Path(tempfile.mkdtemp(prefix="onekernel-hosts-"))
-        places = {self.folder, ROOT, Path(sys.prefix), Path(sys.base_prefix), Path.home(), *shared}
-        self.shared = sorted(
-            {path.resolve() for path in places if any(path.resolve().is_relative_to(own) for own in OWN)}
-        )
+        used = (self.folder, ROOT, Path(sys.prefix), Path(sys.base_prefix), Path.home(), *shared)
+        self.shared = sorted({place for place in map(Path.resolve, used) if any(map(place.is_relative_to, OWN))})
         self.controls: list[socket.socket] = []
         self.processes: list[subprocess.Popen[bytes]] = []
 
@@ -120,7 +126,7 @@ class Hosts:
     def environment(self) -> dict[str, str]:
         """Return the environment of a launcher that starts ranks on these hosts."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith(LAUNCHERS)}
-        agent = {"PRTE_MCA_plm_ssh_agent": f"{sys.executable} -S {HERE / 'agent.py'} {self.folder}"}
+        agent = dict.fromkeys(AGENT, f"{sys.executable} -S {HERE / 'agent.py'} {self.folder}")
         return kept | {"PYTHONPATH": str(ROOT)} | OVER_THE_WIRE | agent
 
 

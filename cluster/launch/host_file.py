@@ -104,15 +104,9 @@ def require_reachable(path: str | os.PathLike[str], hosts: Sequence[Host]) -> No
 def ssh_problem(host: Host) -> str:
     """Return the reason why `ssh` cannot start ranks on a host; empty if it can."""
     options = ["-o", "BatchMode=yes", "-o", f"ConnectTimeout={ANSWER_S}"]
-    remote_test = f"test -x {shlex.quote(sys.executable)}"
+    command = ["ssh", *options, host.name, f"test -x {shlex.quote(sys.executable)}"]
     try:
-        done = subprocess.run(
-            ["ssh", *options, host.name, remote_test],
-            capture_output=True,
-            text=True,
-            timeout=3 * ANSWER_S,
-            stdin=subprocess.DEVNULL,
-        )
+        done = subprocess.run(command, capture_output=True, text=True, timeout=3 * ANSWER_S, stdin=subprocess.DEVNULL)
     except subprocess.TimeoutExpired:
         return f"no answer from ssh within {3 * ANSWER_S} s"
     except OSError as error:

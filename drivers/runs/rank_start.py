@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from core.errors import UserError
+from core.granted_cores import EMULATION
+from core.ranks import gather_on_all
 from drivers.cli import messages
 from drivers.options.declaration import Options, option_flag
 from drivers.runs.checkpointing import RecoveryState
@@ -35,6 +39,7 @@ def run_resumable(
         def attempt() -> Done:
             memory.attempts += 1
             check_argument_consistency(ranks, workload, own)
+            require_emulated_hosts(ranks)
             ranks.on_first(lambda: memory.claim(own), is_long=False)
             return work(TimedCommunicator(ranks), memory)
 
@@ -45,8 +50,7 @@ def report_separate_tasks() -> None:
     """Report, once, that a batch system has started several processes without MPI between them."""
     from cluster.mpi import launcher
 
-    tasks = launcher.first_of_separate_tasks()
-    if tasks:
+    if tasks := launcher.first_of_separate_tasks():
         messages.print_note(
             f"srun started {tasks} tasks without MPI between them, so each would do all the work: expected `srun "
             "--mpi=pmix`, `mpirun` or `onekernel cluster launch`"
@@ -73,6 +77,23 @@ def check_argument_consistency(ranks: Communicator, workload: Workload[Any], opt
     own = Path(workload.started[-1]).absolute()
     if workload.program and own.is_file():
         require_equal_content(ranks, "the program", str(own), lambda: digest_of([own], own.parent))
+
+
+def require_emulated_hosts(ranks: Communicator) -> None:
+    """Refuse ranks on fewer emulated hosts than launchers use: slots of each host first, then all hosts in turn.
+
+    All ranks call this; rank 0 decides. Raises `UserError`. Ranks that remain after a loss may be on any hosts.
+    """
+    emulated = ranks.bcast(os.environ.get(EMULATION))
+    if emulated and not ranks.lost:
+        _, hosts, slots, _ = emulated.split(maxsplit=3)
+        expected = min(int(hosts), -(-ranks.size // int(slots)))
+        found = len(set(gather_on_all(ranks, ranks.host())))
+        if found < expected:
+            raise UserError(
+                f"found {ranks.size} ranks on {found} of {hosts} emulated hosts, expected them on {expected}: use the "
+                "mpirun of Open MPI 4.1 or 5, which reads the list of hosts, without --host and options like it"
+            )
 
 
 def digest_of(files: Sequence[Path], root: Path) -> str:

@@ -72,7 +72,7 @@ def emulation() -> dict[str, Any]:
     """Return the network and number of emulated hosts, and the machine below them."""
     if EMULATION not in os.environ:
         return {}
-    network, hosts, machine = os.environ[EMULATION].split(maxsplit=2)
+    network, hosts, _, machine = os.environ[EMULATION].split(maxsplit=3)
     return {"host": machine, "host_count": 1, EMULATED_NETWORK: network, EMULATED_HOSTS: int(hosts)}
 
 

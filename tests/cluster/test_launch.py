@@ -34,14 +34,9 @@ def ranks(tmp_path):
 
 
 def launched(environment, *words):
-    return subprocess.Popen(
-        [sys.executable, "-m", "cluster", "launch", *map(str, words)],
-        env=environment,
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    command = [sys.executable, "-m", "cluster", "launch", *map(str, words)]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, env=environment, cwd=ROOT, stdout=pipe, stderr=pipe, text=True)
 
 
 def names(folder):

@@ -1,6 +1,8 @@
 """Ranks on hosts that one machine emulates: their plan, their command, and records that no other run is taken for."""
 
+from contextlib import nullcontext
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,6 +11,7 @@ from core.granted_cores import EMULATION
 from drivers.experiments.configurations import Configuration
 from drivers.experiments.estimate import estimate_seconds
 from drivers.experiments.presets import series as planning
+from drivers.runs.rank_start import require_emulated_hosts
 from reports.papers.paper import Series
 from reports.records import environment as places
 from reports.records.files import Record
@@ -71,10 +74,22 @@ def test_the_command_starts_hosts_that_see_the_records_and_binds_no_rank(case):
 def test_processes_on_emulated_hosts_name_their_machine_and_network(monkeypatch):
     alone = places.environment()
     assert not places.emulated_hosts(alone)
-    monkeypatch.setenv(EMULATION, "grid5 5 the machine")
+    monkeypatch.setenv(EMULATION, "grid5 5 1 the machine")
     environment = places.environment(host_count=5)
     assert places.emulated_hosts(environment) == {"emulated_network": "grid5", "emulated_hosts": 5}
     assert (environment["host"], environment["host_count"], environment["cores"]) == ("the machine", 1, alone["cores"])
+
+
+@pytest.mark.parametrize(
+    ("slots", "size", "hosts", "expected"),
+    [(1, 4, "a", 3), (1, 4, "abba", 3), (2, 4, "a", 2), (4, 4, "a", 1), (2, 4, "abcc", 2), (9, 30, "ab", 3)],
+)
+def test_ranks_on_fewer_hosts_than_their_slots_fill_are_refused(slots, size, hosts, expected, monkeypatch):
+    monkeypatch.setenv(EMULATION, f"cow 3 {slots} the machine")
+    ranks = SimpleNamespace(size=size, lost=(), bcast=lambda one: one, host=str, gather=lambda _: list(hosts))
+    refused = pytest.raises(UserError, match=f"{size} ranks on {len(set(hosts))} of 3 .* expected them on {expected}:")
+    with refused if len(set(hosts)) < expected else nullcontext():
+        require_emulated_hosts(ranks)
 
 
 def test_runs_on_real_and_emulated_hosts_are_never_taken_for_each_other(case):

@@ -71,14 +71,9 @@ def run(tests: tuple[str, ...], copy: Path) -> subprocess.CompletedProcess[str]:
     """Run some tests of a copy until one fails; without bytecode, which a patch within a second would leave stale."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     asked = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider"]
-    return subprocess.run(
-        [*asked, f"--basetemp={copy.parent / 'pytest'}", *tests],
-        cwd=copy,
-        env=kept | {"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
+    command = [*asked, f"--basetemp={copy.parent / 'pytest'}", *tests]
+    there = kept | {"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run(command, cwd=copy, env=there, capture_output=True, text=True, timeout=600)
 
 
 def missed(fault: Fault, copy: Path) -> str:

@@ -104,8 +104,7 @@ def leave(code: int) -> None:
 def report_user_error(message: object) -> None:
     """Report a user error once: rank 0 at once, another rank only if rank 0 does not end the job soon."""
     rank = launcher.rank()
-    if rank:
-        wait_for_first_rank()
+    wait_for_first_rank()
     print(f"error{f' (rank {rank})' if rank else ''}: {message}", file=sys.stderr, flush=True)
     flush_to_launcher()
 

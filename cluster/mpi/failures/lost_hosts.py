@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from cluster.mpi import launcher
 from cluster.mpi.failures import abort
+from core.atomic_files import read_text
 
 TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
 CONNECTED = "01"
@@ -91,19 +92,15 @@ def _keep_watching(process: int) -> None:
 def _connections_of(process: int) -> Mapping[int, Connection]:
     """Return the TCP connections of a process of this user; empty if the system does not list them."""
     inodes = set()
-    established: dict[int, Connection] = {}
     try:
         for name in os.listdir(f"/proc/{process}/fd"):
             kind, _, number = os.readlink(f"/proc/{process}/fd/{name}").partition(":")
             if kind == "socket":
                 inodes.add(int(number.strip("[]")))
-        for path in TABLES:
-            if os.path.exists(path):
-                with open(path, encoding="utf-8") as file:
-                    established |= connections(file.read())
     except OSError:
         # It closes files meanwhile, or has ended: the next check decides.
         return {}
+    established = connections(read_text(TABLES[0])) | connections(read_text(TABLES[1]))
     return {inode: connection for inode, connection in established.items() if inode in inodes}
 
 

@@ -1,13 +1,16 @@
 """Hosts for tests; where they cannot be made, all tests here are left out, with the reason."""
 
 import importlib.util
+import subprocess
+import sys
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
 from cluster.emulation import obstacle
 from cluster.emulation.profiles import PROFILES
-from tests.cluster.emulation.hosts import HostsOfATest
+from tests.cluster.emulation.hosts import ROOT, HostsOfATest
 from tests.cluster.emulation.slurm import Slurm
 from tests.cluster.emulation.slurm import obstacle as obstacle_to_slurm
 
@@ -25,6 +28,19 @@ def hosts_can_be():
 def hosts(hosts_can_be, tmp_path):
     with ExitStack() as ended:
         yield lambda network, count: ended.enter_context(HostsOfATest(PROFILES[network], count, shared=[tmp_path]))
+
+
+@pytest.fixture
+def emulate(environment):
+    """Run the emulator of hosts with arguments; `mpirun` is that of this environment."""
+    there = environment | {"PATH": f"{Path(sys.executable).parent}:{environment['PATH']}"}
+    there.pop("TSPLIB_DIR", None)
+
+    def run(*words):
+        command = [sys.executable, "-m", "cluster.emulation", *map(str, words)]
+        return subprocess.run(command, env=there, cwd=ROOT, capture_output=True, text=True, timeout=60)
+
+    return run
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ import subprocess
 import time
 from typing import Any
 
+from cluster.emulation.hosts import AGENT
 from tests.cluster.emulation.hosts import HostsOfATest
 
 READY_S = 20.0
@@ -68,7 +69,7 @@ class Slurm:
             CONFIGURATION.format(first=hosts.name(0), folder=self.folder, count=hosts.count, cores=cores).lstrip()
         )
         # No launch agent: Open MPI must find Slurm's way between nodes.
-        variables = {name: value for name, value in hosts.environment().items() if "plm_ssh" not in name}
+        variables = {name: value for name, value in hosts.environment().items() if name not in AGENT}
         self.environment = variables | {"SLURM_CONF": str(path)}
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": self.environment}
         self.daemons = [hosts.start(0, ["slurmctld", "-D"], **quiet)]

@@ -9,23 +9,20 @@ import cluster.emulation
 from cluster.emulation.hosts import HERE
 from cluster.launch.commands import ROOT
 
-HOSTS = [sys.executable, "-m", "cluster.emulation", "cow", "2", "--on", "2", "--"]
 
-
-def test_a_command_runs_on_its_host_and_gives_its_exit_code(hosts_can_be):
+def test_a_command_runs_on_its_host_and_gives_its_exit_code(hosts_can_be, emulate):
     program = "import os, sys; print(os.uname().nodename, os.getcwd()); sys.exit(7)"
-    done = subprocess.run([*HOSTS, sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    done = emulate("cow", 2, "--on", 2, "--", sys.executable, "-c", program)
     assert (done.stdout, done.stderr, done.returncode) == (f"host2 {ROOT}\n", "", 7)
-    done = subprocess.run([*HOSTS, "no-such-program"], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    done = emulate("cow", 2, "--on", 2, "--", "no-such-program")
     assert (done.stdout, done.stderr, done.returncode) == ("", "no-such-program: No such file or directory\n", 127)
 
 
 @pytest.mark.parametrize(
     "words", [("0",), ("65",), ("2", "--on", "3"), ("2", "--on", "0"), ("2", "--share", "/tmp/no")]
 )
-def test_hosts_that_cannot_be_are_refused(words):
-    command = [sys.executable, "-m", "cluster.emulation", "cow", *words, "--", "true"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+def test_hosts_that_cannot_be_are_refused(words, emulate):
+    done = emulate("cow", *words, "--", "true")
     expected = "--share: expected folders" if "--share" in words else "expected 1 to 64 hosts"
     assert (done.returncode, f"error: {expected}" in done.stderr) == (2, True)
 

@@ -146,16 +146,9 @@ def test_an_evaluation_s_own_data_and_functions_count():
 
 def test_another_process_finds_the_same_digest():
     program = f"from tests.core.local_search.weighted import Weighted; print(Weighted({WEIGHTS}).sha256)"
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=ROOT,
-        env=os.environ | {"PYTHONHASHSEED": "7", "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    assert done.stdout.strip() == Weighted(WEIGHTS).sha256
+    command, there = [sys.executable, "-c", program], os.environ | {"PYTHONHASHSEED": "7", "PYTHONPATH": str(ROOT)}
+    printed = subprocess.check_output(command, cwd=ROOT, env=there, text=True, timeout=60)
+    assert printed.strip() == Weighted(WEIGHTS).sha256
 
 
 # --- data that functions could not read ---
