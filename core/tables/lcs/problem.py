@@ -321,8 +321,7 @@ def read_fasta(content: bytes, path: str | os.PathLike = "text") -> list[FastaRe
             records.append((escape_unprintable(name), [], number))
         elif not row.startswith(b";"):
             letters = row.translate(None, _SPACE)
-            strange = letters.translate(None, _SYMBOLS)
-            if strange:
+            if strange := letters.translate(None, _SYMBOLS):
                 raise InstanceError(path, number, repr(strange[:1])[1:], "letters, * or -")
             if letters and not records:
                 raise InstanceError(path, number, repr(letters[:20])[1:], "a header, > and a name, before any letters")
