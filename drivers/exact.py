@@ -179,7 +179,7 @@ class ExactWorkload(tours.TourWorkload[ExactOptions, "ExactSearch", "Solution"])
         return nodes * (2 if options.count else 1) / NODES_PER_SECOND
 
     def on_one_core(self, options: ExactOptions) -> bool:
-        """True for 1-trees: with few nodes, one core ends before a GPU begins (1 ms for bays29, a GPU 10 to 18)."""
+        """True for 1-trees: with few nodes, one core ends before a GPU begins (0.7 ms for bays29, a GPU 10 to 18)."""
         return options.bound in (None, "one-tree")
 
 

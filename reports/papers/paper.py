@@ -289,7 +289,7 @@ class Exhibit(PaperPart, frozen=True):
     checks
         Conditions under which the claim holds; without one it cannot be tested.
     answer : str
-        What the cells say, with references: `{KEY.min}`, `.max`, `.first`, `.last`, `{KEY[ROW]}`.
+        Content of the cells as text, with references: `{KEY.min}`, `.max`, `.first`, `.last`, `{KEY[ROW]}`.
     holds, fails : str
         Sentence after the verdict, with the same references.
     untested : str
@@ -354,7 +354,7 @@ class Paper(PaperPart, frozen=True):
     name, title, citation : str
         The title heads its page: "O'Neil, Tamir, Burtscher 2011: hill climbing".
     measured : str
-        What the paper's times are.
+        Meaning of the paper's times.
     words : tuple of str
         Sentences that explain the paper's words.
     machines : mapping

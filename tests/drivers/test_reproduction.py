@@ -312,8 +312,9 @@ def test_the_base_of_a_ratio_runs_though_the_scale_leaves_it_out_before_and_afte
 def test_a_scale_leaves_out_rows_of_a_column_and_makes_long_runs_once(planned):
     more = f'measure = 1, rate_amounts = {{ cores = 9, core = 7 }}, column_rows = {{ pruned = ["{SECOND}"], gain = ["{SECOND}"] }}, once = {{ pruned = ["{SECOND}"] }}'
     plan = planned([HILLS.replace("measure = 1", more)], machine_with(CORE, CORES))
-    runs = [(one.configuration.backend, one.measure, *one.arguments[-2:]) for one in plan.cases.values()]
-    assert runs == [("cpu", 1.0, "--rate-amount", "7")] * 2 + [("threads", None, "--instance", SECOND)]
+    runs = [(one.configuration.backend, one.task.problem.name, one.measure) for one in plan.cases.values()]
+    assert runs == [("cpu", FIRST, 1.0), ("cpu", SECOND, 1.0), ("threads", SECOND, None)]
+    assert ["".join(one.arguments).partition("--rate-amount")[2] for one in plan.cases.values()] == ["7", "7", ""]
 
 
 def test_only_runs_on_one_core_that_others_refer_to_have_a_second_turn(planned):

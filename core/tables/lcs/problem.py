@@ -27,9 +27,9 @@ from core.instances.random_words import random_words
 from core.instances.specifications import SEED, Quantity, parse_specification
 
 LONGEST = 2**31 - 65
-"""Most letters of a string: positions are integers of 32 bits, in words of 64."""
+"""Most letters of a string: positions fit 32-bit integers, also rounded up to a multiple of 64."""
 MOST_NARROW, MOST_SHARED = 254, 65_533
-"""Most letters in both strings whose codes fit 8 bits, and 16 bits; two codes are for letters of one string."""
+"""Most letters in both strings whose codes fit 8 bits, and 16 bits. Two more codes are for letters of one string."""
 EXPECTED = "a FASTA file, FILE:RECORD of one, a text file, or for both strings a generator such as random:1000"
 FASTA_SUFFIXES = (".fasta", ".fas", ".fa", ".fna", ".ffn", ".faa", ".frn")
 

@@ -174,9 +174,9 @@ def plan_reproduction(
             budget = None if row.name in scale.once.get(column.series, ()) else measure or scale.measure
             peers = bool(column.peer or options.get("peers"))
             for case, place in product(works, places):
-                each = next((one for kind, one in scale.rate_amounts.items() if kind == place.kind and budget), 0)
-                own = (*case.arguments, *(("--rate-amount", str(each)) if each else ()))
-                placed = replace(case.on(place), arguments=own, about=column.key, measure=budget, peers=peers)
+                amount = next((one for kind, one in scale.rate_amounts.items() if kind == place.kind and budget), 0)
+                arguments = (*case.arguments, *(("--rate-amount", str(amount)) if amount else ()))
+                placed = replace(case.on(place), arguments=arguments, about=column.key, measure=budget, peers=peers)
                 plan.add(cell, placed, is_base=column.key in over)
     return plan
 
