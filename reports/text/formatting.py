@@ -125,12 +125,13 @@ def listed(names: Sequence[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def machine(environment: Mapping[str, Any]) -> str:
-    """Return an environment in a line: processor, cores, GPUs, version of the project."""
+def machine(environment: Mapping[str, Any], *others: Mapping[str, Any]) -> str:
+    """Return an environment in a line: processor, cores, GPUs, version of the project, and versions of others there."""
     gpus = environment.get("gpus") or []
+    commits = sorted({str(one.get("commit") or "outside a checkout") for one in (environment, *others)})
     words = [environment.get("cpu_model") or "processor not recorded", cores(environment)]
     words += [f"{gpus.count(name)} {name}" if gpus.count(name) > 1 else name for name in dict.fromkeys(gpus)]
-    return ", ".join(map(str, [*words, f"onekernel {environment.get('commit') or 'outside a checkout'}"]))
+    return ", ".join(map(str, [*words, f"onekernel {listed(commits)}"]))
 
 
 def cores(environment: Mapping[str, Any]) -> str:

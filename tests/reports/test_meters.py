@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from core.granted_cores import EMULATION
 from reports.records.meters import GPU_ENERGY, MOST_PROCESSORS, PACKAGE_ENERGY, Meter, others_cores
 
 CAPACITY = 262_143_328_850
@@ -129,20 +130,18 @@ def test_joules_of_all_packages_are_added_and_those_of_their_parts_are_not(tmp_p
 def test_the_load_of_others_is_that_of_all_processors_without_this_process_and_its_children(tmp_path, monkeypatch):
     """Fields of proc(5): jiffies in user, nice, system, idle, iowait, irq, softirq and steal."""
     monkeypatch.setattr("os.sysconf", lambda name: 100)
+    monkeypatch.setenv(EMULATION, "cow 2 1 the machine")
     own, folder = iter([3.0, 4.0]), f"proc/{os.getpid()}/task"
-    monkeypatch.setattr(
-        "os.times", lambda: SimpleNamespace(user=next(own), system=0, children_user=0, children_system=0)
-    )
+    rest = dict.fromkeys(("system", "children_user", "children_system"), 0)
+    monkeypatch.setattr("os.times", lambda: SimpleNamespace(user=next(own), **rest))
     child = "77 (a b) S 1 1 1 0 -1 0 0 0 0 0 {} 50 0 0"
-    write(
-        tmp_path,
-        {"proc/stat": "cpu 1000 0 0 9 9 0 0 0 0 0", f"{folder}/1/children": "77 ", "proc/77/stat": child.format(0)},
-    )
+    before = {f"{folder}/1/children": "77 ", "proc/77/stat": child.format(0)}
+    write(tmp_path, before | {"proc/stat": "cpu 1000 0 0 9 9 0 0 0 0 0"})
     meter = meter_in(tmp_path)
     after = {"proc/stat": "cpu 1400 0 100 999 99 0 0 200 0 0\ncpu0 7", "proc/77/stat": child.format(50)}
     measured(meter, lambda: write(tmp_path, after))
     spent = meter.processor_s
-    assert (spent.all_s, spent.own_s, spent.lasted_s) == (7.0, 1.5, 2.0)
+    assert spent == ("the machine", 7.0, 1.5, 2.0)
     assert others_cores([spent]) == 2.75
     assert others_cores([spent, spent._replace(own_s=2.0), spent._replace(host="elsewhere")]) == 1.75
     assert others_cores([spent._replace(lasted_s=0.1)]) is None and others_cores([None]) is None

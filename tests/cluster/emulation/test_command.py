@@ -10,10 +10,11 @@ from cluster.emulation.hosts import HERE
 from cluster.launch.commands import ROOT
 
 
-def test_a_command_runs_on_its_host_and_gives_its_exit_code(hosts_can_be, emulate):
-    program = "import os, sys; print(os.uname().nodename, os.getcwd()); sys.exit(7)"
+def test_a_command_runs_on_its_host_and_gives_its_exit_code(hosts_can_be, emulate, monkeypatch):
+    monkeypatch.setenv("OMPI_MCA_plm", "isolated")
+    program = "import os, sys; print(os.uname().nodename, os.getcwd(), os.getenv('OMPI_MCA_plm')); sys.exit(7)"
     done = emulate("cow", 2, "--on", 2, "--", sys.executable, "-c", program)
-    assert (done.stdout, done.stderr, done.returncode) == (f"host2 {ROOT}\n", "", 7)
+    assert (done.stdout, done.stderr, done.returncode) == (f"host2 {ROOT} None\n", "", 7)
     done = emulate("cow", 2, "--on", 2, "--", "no-such-program")
     assert (done.stdout, done.stderr, done.returncode) == ("", "no-such-program: No such file or directory\n", 127)
 
