@@ -84,12 +84,12 @@ def improve_by_2opt(distances: np.ndarray, tour: np.ndarray) -> np.ndarray:
     n = len(table)
     order = check_tour(tour, n).copy()
     pairs = np.triu(np.ones((n, n), bool), 1)
+    following = np.arange(1, n + 1) % n
     while True:
-        following = np.roll(order, -1)
-        edges = table[order, following]
         between = table[order[:, None], order]
-        joined = between + np.roll(between, (-1, -1), (0, 1))
-        gains = np.where(pairs, edges[:, None] + edges - joined, 0)
+        beyond = between.take(following, 0)
+        edges = beyond.diagonal()
+        gains = np.where(pairs, edges[:, None] + edges - between - beyond.take(following, 1), 0)
         i, j = divmod(int(gains.argmax()), n)
         if gains[i, j] <= 0:
             return canonical_tour(order)
