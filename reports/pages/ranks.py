@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.errors import UserError
-from reports.pages.comparison import busy_text, ratio_text, with_deviation
+from reports.pages.comparison import busy_text, days_of, ratio_text, with_deviation
 from reports.pages.markdown import fill, remove_files, written_into
 from reports.plots import ranks as rank_plot
 from reports.rates import ALGORITHM_SETTINGS, BUSY_CORES, is_grown, is_measured, proof_amount, rates_of, short_name
@@ -108,7 +108,7 @@ def rank_table(works: Sequence[RankRates]) -> TextTable:
     most = counts[-1]
 
     def gain(count: int) -> Callable[[RankRates], str]:
-        return lambda work: _text(work.strong, count, "gain", ratio_text)
+        return lambda work: with_deviation(_text(work.strong, count, "gain", ratio_text), _gain(work.strong, count))
 
     one = f">1 {_noun(works)}"
     columns: dict[str, Callable[[RankRates], str]] = {
@@ -129,6 +129,11 @@ def _text(rates: pandas.DataFrame, count: int, column: str, form: Callable[[floa
     return form(float(rates.loc[count, column])) if known else ""
 
 
+def _gain(rates: pandas.DataFrame, count: int) -> pandas.Series[float]:
+    """Return the gain of some ranks with its interval, as a rate is."""
+    return rates.reindex([count]).iloc[0][["gain", "gain_low", "gain_high"]].set_axis(["rate", "low", "high"])
+
+
 def _noun(works: Sequence[RankRates]) -> str:
     return "GPU" if works[0].record.device_kind == "gpu" else "rank"
 
@@ -141,7 +146,7 @@ def _name(work: RankRates, works: Sequence[RankRates]) -> str:
 
 
 def missed_goals(works: Sequence[RankRates]) -> list[str]:
-    """Return a line for each number of GPUs with the works that gain less than promised.
+    """Return a line for each number of GPUs with the works that gain less than promised, interval and all.
 
     Of them it names those that lose at least half of the missing time in communication.
     """
@@ -149,7 +154,7 @@ def missed_goals(works: Sequence[RankRates]) -> list[str]:
     for count, goal in GOALS.items():
         on_gpus = [one for one in works if one.record.device_kind == "gpu" and count in one.strong.index]
         long = [one for one in on_gpus if not 0 < one.iteration_s < SHORT_ITERATION_S]
-        missed = [one for one in long if one.strong.loc[count, "gain"] < goal]
+        missed = [one for one in long if _gain(one.strong, count).max() < goal]
         if missed:
             lines.append(f"Less than × {goal:.2f} on {count} GPUs: {_names(missed, works)}")
         rates = [(one, one.strong.loc[count]) for one in missed]
@@ -217,10 +222,11 @@ def _left(recorded: Mapping[str, Container[int]], planned: Sequence[str]) -> str
 def render(works: Sequence[RankRates], picture: str = "", made_by: str = "") -> str:
     """Return the page in Markdown; ``picture`` is the address of the picture, or empty."""
     busy = max(float(rates["others_cores"].max()) for work in works for rates in (work.strong, work.weak))
+    runs = [work.record for work in works]
     return fill(
         "ranks.md.j2",
         busy=busy_text(busy, works[0].record) if busy >= BUSY_CORES else "",
-        machine=formatting.machine(*(work.record.environment for work in works)),
+        machine=", ".join(filter(None, (formatting.machine(*(one.environment for one in runs)), days_of(runs)))),
         device=", ".join(filter(None, (works[0].record.details.get("device_name"), works[0].record.backend))),
         table=rank_table(works),
         lines=[*missed_goals(works), *shared_walks(works), *not_run(works)],

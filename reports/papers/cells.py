@@ -125,7 +125,8 @@ class _Cells:
         text = f"{figure} {deviation(found, NARROW_RATIO if column.over else NARROW)}".strip()
         if found.low is not None and found.high is not None and (found.half_width or 0.0) > WIDEST:
             figure = text = " to ".join(self.figure(row, column, end) for end in (found.low, found.high))
-        yield (row.name, column.key, source, found.value, found.low, found.high, figure, text, *_facts(run))
+        facts = _facts(run, is_peer=bool(column.peer))
+        yield (row.name, column.key, source, found.value, found.low, found.high, figure, text, *facts)
 
     def figure(self, row: ExhibitRow, column: Column, value: float) -> str:
         if column.published and not column.over:
@@ -146,9 +147,8 @@ class _Cells:
         if not (runs := self.candidates(row, column)):
             return None, None
         if column.peer:
-            newest = sorted(runs, key=lambda run: run.started_at, reverse=True)
-            seconds = peer_seconds([run.record for run in newest], column.peer)
-            found = None if seconds is None else Estimate(seconds * (1e3 if column.measure == "milliseconds" else 1.0))
+            seconds = peer_seconds(runs[0].record, column.peer) or 0.0
+            found: Estimate | None = Estimate(seconds * (1e3 if column.measure == "milliseconds" else 1.0))
         elif column.model:
             found = modelled_seconds(runs[0], self.exhibit, column.model)
         else:
@@ -177,7 +177,7 @@ class _Cells:
         return runs[0], None
 
     def candidates(self, row: ExhibitRow, column: Column) -> list[PaperRun]:
-        """Return the runs of a cell in the order of preference.
+        """Return the runs of a cell in the order of preference, of another solver those that have its time.
 
         First are those of the series' first kind of device, on the backend with the most runs of the page, with the
         work that most columns of the row have, with a proof nearest to the paper's amount, and the newest ones.
@@ -189,7 +189,8 @@ class _Cells:
             kind, backend = kinds.index(run.record.device_kind), self.backends[run.record.backend]
             return kind, -backend, -works[_proved_work(run)], self.distance(run)
 
-        return sorted(self.placed[row.name, column.key], key=rank)
+        runs = self.placed[row.name, column.key]
+        return sorted((run for run in runs if not column.peer or peer_seconds(run.record, column.peer)), key=rank)
 
     def distance(self, run: PaperRun) -> float:
         """Return the distance of a proof's amount from the paper's: the size of the ratio's logarithm."""
@@ -221,15 +222,16 @@ def _quotient(above: Estimate | None, below: Estimate | None) -> Estimate | None
     return Estimate(ratio, max(0.0, ratio * (1 - fall)), ratio * (1 + rise))
 
 
-def _facts(run: PaperRun | None) -> tuple[Any, ...]:
-    """Return the facts of a cell's run, see `FIELDS`."""
+def _facts(run: PaperRun | None, *, is_peer: bool = False) -> tuple[Any, ...]:
+    """Return the facts of a cell's run, see `FIELDS`; repetitions are none of another solver's."""
     if run is None:
         return (None,) * 13
     record, where = run.record, run.record.environment
     facts = record.workload, record.instance, record.backend, record.device_kind, device_text(record), record.ranks
     load, hashes = run.rate["others_cores"], " ".join(one.hash for one in run.records)
     rows = " ".join(one.origin.rpartition(":")[2] for one in run.records)
-    return (*facts, int(run.rate["repetitions"]), load, hashes, where.get("host"), where.get("commit"), rows, run)
+    repetitions = None if is_peer else int(run.rate["repetitions"])
+    return (*facts, repetitions, load, hashes, where.get("host"), where.get("commit"), rows, run)
 
 
 # --- devices ---

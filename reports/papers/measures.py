@@ -190,18 +190,14 @@ def _phase(phase: str, *, is_part: bool) -> Callable[[PaperRun, Exhibit], float 
     return measure
 
 
-def peer_seconds(records: Sequence[Record], name: str) -> float | None:
-    """Return the seconds of another solver beside the first of these records that has them.
+def peer_seconds(record: Record, name: str) -> float | None:
+    """Return the seconds of another solver beside a record; None without them.
 
     Raises `RecordError` if `details.reference_solvers` is no list of solvers.
     """
     names = REFERENCE_SOLVERS.get(name, (name,))
-    for record in records:
-        solvers = _entries(record, record.details.get("reference_solvers", ()), "solvers", "reference_solvers", "name")
-        times = [peer["solve_s"] for peer in solvers if peer["name"] in names and peer.get("solve_s")]
-        if times:
-            return float(min(times))
-    return None
+    solvers = _entries(record, record.details.get("reference_solvers", ()), "solvers", "reference_solvers", "name")
+    return min((float(one["solve_s"]) for one in solvers if one["name"] in names and one.get("solve_s")), default=None)
 
 
 WHOLE, ONE_DECIMAL, TWO_DECIMALS = "{:,.0f}".format, "{:.1f}".format, "{:.2f}".format

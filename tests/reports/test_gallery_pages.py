@@ -238,7 +238,7 @@ It takes 7 s<!-- reports/gallery/oneil2011, figure 1, CUDA, one GPU: native -->.
     for record in (make_measured([core_s] * 6, **climbs), make_measured([gpu_s] * 6, **climbs, **GPU)):
         append(tmp_path / "oneil2011.jsonl", record)
     new = from_records(text)
-    assert ".\n- Cannot be tested here: figures 1 and 2; table 1; table C.\n- Not run: table A; table B.\n\n<!" in new
+    assert ".\n- Cannot be tested here: figures 1 and 2; table 1; table A; table C.\n- Not run: table B." in new
     line += f"\n\nIt takes {'25.0 s' if gpu_s > 1 else '250 ms'}<!-- "
     assert line in new.replace("\xa0", " ") and "climbs without" not in new.partition("-->\n\n|")[2]
     assert "old" not in new and from_records(new) == new

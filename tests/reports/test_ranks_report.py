@@ -124,7 +124,7 @@ def test_the_command_writes_the_page_or_an_error(works, gpus, tmp_path, reports)
         for record in records:
             append(tmp_path / path, record)
     assert reports("ranks", tmp_path / "runs", "--out", tmp_path)[0] == 0
-    assert "| 2.00 |" in (tmp_path / "ranks.md").read_text()
+    assert "| 2.00 ±3 % |" in (tmp_path / "ranks.md").read_text()
     code, _, message = reports("ranks", tmp_path / "alone", "--out", tmp_path)
     assert code == 2 and "no problem has runs of one rank and of several" in message
     with pytest.raises(UserError):
