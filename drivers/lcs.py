@@ -57,7 +57,7 @@ class LcsOptions(DpOptions, table="lcs", chosen=DEFAULT_INSTANCE, most_verified=
 
     def chosen_pair(self) -> StringPair:
         """Return the two strings. Raises `UserError` if they are named twice, or cannot be read."""
-        from core.tables.lcs import problem as strings
+        from core.tables.lcs import strings
 
         sources = [bool(self.strings), self.instance is not None, self.text is not None]
         if sum(sources) > 1 or len(self.strings) > 2:

@@ -33,7 +33,7 @@ OWN = (Path("/tmp"), Path("/dev/shm"))
 FORWARDED = ("PYTHONPATH", "TSPLIB_DIR", "HOME")
 """Environment variables for ranks that Open MPI does not pass itself."""
 LAUNCHERS = ("OMPI_COMM", "OMPI_MCA_plm", "PMI_", "PMIX_", "PRTE_")
-"""Prefixes of variables of the launcher around this one; some images set `OMPI_MCA_plm` to start none on others."""
+"""Prefixes of variables of a launcher around this one. Some images set `OMPI_MCA_plm` to start ranks on one host."""
 HOST_FILE = ("PRTE_MCA_prte_default_hostfile", "OMPI_MCA_orte_default_hostfile")
 AGENT = ("PRTE_MCA_plm_ssh_agent", "OMPI_MCA_plm_rsh_agent")
 INTERFACE = ("PRTE_MCA_prte_if_include", "OMPI_MCA_oob_tcp_if_include", "OMPI_MCA_btl_tcp_if_include")

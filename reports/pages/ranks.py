@@ -146,7 +146,7 @@ def _name(work: RankRates, works: Sequence[RankRates]) -> str:
 
 
 def missed_goals(works: Sequence[RankRates]) -> list[str]:
-    """Return a line for each number of GPUs with the works that gain less than promised, interval and all.
+    """Return a line for each number of GPUs with the works whose gain and its interval are below the goal.
 
     Of them it names those that lose at least half of the missing time in communication.
     """

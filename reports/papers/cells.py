@@ -223,7 +223,7 @@ def _quotient(above: Estimate | None, below: Estimate | None) -> Estimate | None
 
 
 def _facts(run: PaperRun | None, *, is_peer: bool = False) -> tuple[Any, ...]:
-    """Return the facts of a cell's run, see `FIELDS`; repetitions are none of another solver's."""
+    """Return the facts of a cell's run, see `FIELDS`; another solver has no repetitions of the run."""
     if run is None:
         return (None,) * 13
     record, where = run.record, run.record.environment

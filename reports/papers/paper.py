@@ -1,9 +1,9 @@
 """Papers as data: the published tables and figures, the runs that reproduce them, and the tables that pages show.
 
 A paper is a file `reports/papers/NAME.toml`. Its tables and figures are *exhibits*. An exhibit has the rows and columns
-of the paper (`published`, figures as printed) and the columns of our page (`columns`), whose cells are published
-figures, runs of a *series*, or made from both. What a page shows is what `reproduce` runs. `reports.papers.files` reads
-and checks the files: the classes here are the types of their tables.
+of the paper (`published`) with figures as printed, and the columns of our page (`columns`). Cells of our page are
+published figures, runs of a *series*, or made from both. What a page shows is what `reproduce` runs.
+`reports.papers.files` reads and checks the files: the classes here are the types of their tables.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ import argparse
 
 import pytest
 
-from core.tables.lcs import problem as strings
+from core.tables.lcs import strings
 from drivers import lcs
 from drivers.options.values import memory_size
 

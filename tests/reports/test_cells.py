@@ -106,7 +106,7 @@ def test_unequal_work_is_refused_and_other_work_has_no_ratio(make_measured):
     other = replace(gpu, parameters={"climbers": 1999}, hash="0" * 16)
     assert ("small", "gain") not in cells_of([core, other])
     both = cells_of([core, other, gpu, replace(core, parameters={"climbers": 4000}, hash="1" * 16)])
-    assert both["small", "gain"].startswith("10.0"), "a ratio is over the base of its own amount"
+    assert both["small", "gain"].startswith("10.0"), "a ratio is over the base of the same amount"
 
 
 def test_texts_are_cells_too(make_measured):
@@ -117,6 +117,9 @@ def test_texts_are_cells_too(make_measured):
     assert (cells["small", "length"], cells["small", "gap"], cells["small", "concorde"]) == ("21,315", "0.16", "0.250")
     exhibit = replace(LENGTHS, columns=(replace(LENGTHS.column("concorde"), measure="milliseconds"),))
     assert cells_of([record], exhibit)["small", "concorde"] == "250"
+    later = started(climbs(make_measured, "small", 1.0, environment=HOST | {"commit": "later"}), 30)
+    (cell,) = exhibit_frame(PAPER, exhibit, runs_of(PAPER, [record, later])).itertuples()
+    assert (cell.text, cell.run.record.details, cell.repetitions) == ("250", record.details, None), "of the run with it"
 
 
 def measured(record, name, exhibit=TABLE):
@@ -167,8 +170,7 @@ def test_a_measure_is_a_number_of_a_run(make_measured, name, value):
 
 def test_a_tuned_run_is_charged_its_tuning(make_measured):
     asked = {"execution": {"mapping": "published", "shape": "tuned"}, "details": {"tuning_s": 0.15}}
-    record = climbs(make_measured, "small", 0.1, **asked)
-    assert measured(record, "charged") == pytest.approx(5.0 + 0.15)
+    assert measured(climbs(make_measured, "small", 0.1, **asked), "charged") == pytest.approx(5.0 + 0.15)
 
 
 def test_whole_runs_have_the_seconds_of_a_run_unless_a_limit_ended_another_search(make_measured, make_record):

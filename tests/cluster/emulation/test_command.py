@@ -42,5 +42,4 @@ def test_one_line_says_what_hosts_need_and_what_is_missing(lacks, monkeypatch):
     monkeypatch.setattr(cluster.emulation.os.path, "exists", lambda path: True)
     monkeypatch.setattr(cluster.emulation.shutil, "which", present.get)
     needed = "Linux, root, gcc, unshare (util-linux), /dev/net/tun"
-    why_not = cluster.emulation.obstacle.__wrapped__()
-    assert why_not == f"emulated hosts need {needed}: found no {lacks}"
+    assert cluster.emulation.obstacle.__wrapped__() == f"emulated hosts need {needed}: found no {lacks}"

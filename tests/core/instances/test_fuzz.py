@@ -22,7 +22,7 @@ from core.instances.errors import InstanceError
 from core.ppp import perceptron
 from core.qap import qaplib
 from core.tables.knapsack import problem as knapsack
-from core.tables.lcs import problem as strings
+from core.tables.lcs import problem, strings
 from core.tours import tour_files
 from drivers.workload.matrix_files import load_matrix
 from tests.core.instances import samples
@@ -105,7 +105,7 @@ def check_fasta(string: tuple[str, str], content: bytes) -> None:
     assert b">" in content
 
 
-def check_pair(pair: strings.StringPair, content: bytes) -> None:
+def check_pair(pair: problem.StringPair, content: bytes) -> None:
     assert content.count(b">") >= 2 and len(pair.a) + len(pair.b) < len(content)
 
 

@@ -12,7 +12,7 @@ import pytest
 from core.instances import files, tsplib
 from core.instances.errors import InstanceError
 from core.qap import qaplib
-from core.tables.lcs import problem as strings
+from core.tables.lcs import strings
 from tests.core.instances.test_fuzz import PERCEPTRONS, PISINGER, QAPS, READERS
 
 B = 10**12

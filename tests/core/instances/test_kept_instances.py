@@ -12,7 +12,7 @@ from core.instances.errors import InstanceError
 from core.ppp import perceptron
 from core.qap import qaplib
 from core.tables.knapsack import problem as knapsack
-from core.tables.lcs import problem as strings
+from core.tables.lcs import strings
 
 SMALL = "2\n0 1\n1 0\n0 5\n5 0\n"
 LARGER = SMALL.replace("5", "6")

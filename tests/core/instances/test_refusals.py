@@ -11,7 +11,7 @@ from core.instances.errors import InstanceError
 from core.ppp import perceptron
 from core.qap import qaplib
 from core.tables.knapsack.problem import MOST_CAPACITY, Knapsack, generate
-from core.tables.lcs import problem as pairs
+from core.tables.lcs import strings as pairs
 from core.tours import generators
 from core.weierstrass import scorer as weierstrass
 from tests.core.instances import samples

@@ -16,8 +16,8 @@ from core.tables.held_karp import search as held_karp_search
 from core.tables.knapsack import branch_and_bound, expanding_core
 from core.tables.knapsack import problem as knapsack
 from core.tables.knapsack.search import KnapsackSearch
-from core.tables.lcs import problem as strings
 from core.tables.lcs import search as lcs_search
+from core.tables.lcs import strings
 from core.three_opt import IteratedThreeOpt, WindowedThreeOpt
 
 

@@ -15,8 +15,8 @@ from core.tables.held_karp import balas_simonetti
 from core.tables.held_karp import search as held_karp_search
 from core.tables.knapsack import search as knapsack_search
 from core.tables.knapsack.problem import Knapsack
-from core.tables.lcs import problem as strings
 from core.tables.lcs import search as lcs_search
+from core.tables.lcs import strings
 from tests.core.local_search import rules
 from tests.core.run.searches import Kind, cities
 from tests.core.run.test_checkpoints import Kept, impatient, said, some

@@ -33,7 +33,7 @@ from core.tables.held_karp import balas_simonetti
 from core.tables.held_karp import search as held_karp_search
 from core.tables.held_karp.neighbourhood import check_k
 from core.tables.knapsack import problem as knapsack
-from core.tables.lcs import problem as strings
+from core.tables.lcs import problem as lcs_problem
 from core.tables.lcs import search as lcs_search
 from core.tables.lcs import table
 from core.tours import problem as tsp_problem
@@ -242,9 +242,9 @@ LIMITS = {
     ("enumeration", "2^60 items"): [
         Limit(lambda depth: exact(30, bound="none", depth=depth), 14, "expected at most 1152921504606846976, which is a depth of 14"),
     ],
-    ("LCS", "2^31 - 65 letters"): [Limit(letters, strings.LONGEST, "must be shorter than 2.31 - 64")],
+    ("LCS", "2^31 - 65 letters"): [Limit(letters, lcs_problem.LONGEST, "must be shorter than 2.31 - 64")],
     ("LCS", "65,533 letters in both strings"): [
-        Limit(lambda n: strings.StringPair("x", *["".join(map(chr, range(2**16, 2**16 + n)))] * 2), 65_533, "65534 letters"),
+        Limit(lambda n: lcs_problem.StringPair("x", *["".join(map(chr, range(2**16, 2**16 + n)))] * 2), 65_533, "65534 letters"),
     ],
     ("LCS", "strips * rows / 32 < 2^31"): [Limit(carries, LARGEST // 3, "more than 2.31 carries")],
     ("LCS", "masks < 2^31"): [Limit(masks, LARGEST // 8, "more than 2.31 masks")],

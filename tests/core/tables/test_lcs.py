@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from cluster import Solo
 from cluster.mpi.proxies import Rehearsal
 from core.errors import UserError
-from core.tables.lcs import problem as strings
 from core.tables.lcs import search as lcs_search
+from core.tables.lcs import strings
 from core.tables.lcs.bidirectional import Stair, StairPieces
 from core.tables.lcs.search import LcsLaunchShape, LongestCommonSubsequence
 from tests.core.tables.tables import common_pairs, common_table, drawn, letters

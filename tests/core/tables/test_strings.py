@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.instances.errors import InstanceError
-from core.tables.lcs import problem as strings
+from core.tables.lcs import problem, strings
 
 TWO = b">one first of two\nACGT\nacgt\n\n; a remark\n>chr2:5-9 second\nGG*\n-A\n"
 
@@ -131,10 +131,10 @@ def test_what_is_not_there_is_refused_by_its_name(tmp_path):
 
 def test_the_digest_is_of_the_content_and_tells_where_a_string_ends():
     pairs = [(b"ab", b"c"), (b"a", b"bc"), (b"", b"abc"), (b"c", b"ab")]
-    digests = {strings.StringPair("x", *pair).sha256 for pair in pairs}
+    digests = {problem.StringPair("x", *pair).sha256 for pair in pairs}
     assert len(digests) == 4
-    assert strings.StringPair("y", *pairs[0], source="elsewhere").sha256 in digests
-    assert strings.StringPair("x", b"ab", b"c").sha256 == hashlib.sha256(b"strings 2 1\nabc").hexdigest()
+    assert problem.StringPair("y", *pairs[0], source="elsewhere").sha256 in digests
+    assert problem.StringPair("x", b"ab", b"c").sha256 == hashlib.sha256(b"strings 2 1\nabc").hexdigest()
 
 
 # --- generators ---
@@ -174,25 +174,25 @@ UNICODE = st.text("aé日本😀", max_size=40) | st.text(max_size=40)
 @settings(max_examples=60)
 @given(UNICODE, UNICODE)
 def test_codes_match_as_code_points_do(a, b):
-    pair = strings.StringPair("x", a, b)
+    pair = problem.StringPair("x", a, b)
     matches = [[code == other for other in pair.b.tolist()] for code in pair.a.tolist()]
     assert matches == [[letter == other for other in b] for letter in a]
-    assert strings.lcs_length(a, b) == strings.lcs_length(pair.a, pair.b) == by_table(a, b) <= pair.most_in_common()
+    assert problem.lcs_length(a, b) == problem.lcs_length(pair.a, pair.b) == by_table(a, b) <= pair.most_in_common()
     together = np.argwhere(np.reshape(matches, (len(a), len(b))))
     assert pair.subsequence(together) == "".join(a[i] for i, _ in together)
-    assert pair.sha256 == strings.StringPair("y", a, b).sha256 != strings.StringPair("x", b + "日", a).sha256
+    assert pair.sha256 == problem.StringPair("y", a, b).sha256 != problem.StringPair("x", b + "日", a).sha256
 
 
 def test_many_letters_in_both_strings_have_wide_codes():
     letters = "".join(map(chr, range(0x4E00, 0x4E00 + 255)))
-    narrow = strings.StringPair("x", letters[1:] + "a", letters[1:] + "b")
-    wide = strings.StringPair("x", letters, letters)
+    narrow = problem.StringPair("x", letters[1:] + "a", letters[1:] + "b")
+    wide = problem.StringPair("x", letters, letters)
     assert (narrow.a.dtype, wide.a.dtype, wide.most_in_common()) == (np.uint8, np.uint16, 255)
     assert narrow.a.tolist() == [*range(2, 256), 0] and narrow.b.tolist() == [*range(2, 256), 1]
 
 
 def test_the_scorer_says_what_is_wrong():
-    pair = strings.StringPair("x", b"ABCBDAB", b"BDCABA", optimum=4)
+    pair = problem.StringPair("x", b"ABCBDAB", b"BDCABA", optimum=4)
 
     def objection(*pairs, length=4):
         return pair.objection(length, np.array(pairs, np.int64).reshape(-1, 2))
@@ -208,10 +208,10 @@ def test_the_scorer_says_what_is_wrong():
     assert objection((-1, 0), *right[1:]) == "a position outside the strings"
     assert objection(*right[:3], (5, 4)) == "pair 3 not behind the one before"
     assert objection((0, 0), *right[1:]) == "different letters in pair 0"
-    assert strings.StringPair("x", b"", b"a").objection(0, np.empty((0, 2), np.int64)) is None
+    assert problem.StringPair("x", b"", b"a").objection(0, np.empty((0, 2), np.int64)) is None
 
 
 def test_a_string_beyond_positions_of_32_bits_is_refused(monkeypatch):
-    monkeypatch.setattr(strings, "LONGEST", 5)
+    monkeypatch.setattr(problem, "LONGEST", 5)
     with pytest.raises(InstanceError, match="^x: found a string of 6 letters, expected at most 5$"):
-        strings.StringPair("x", b"", b"abcdef")
+        problem.StringPair("x", b"", b"abcdef")
