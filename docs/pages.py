@@ -52,7 +52,7 @@ WORKS = re.compile(r"^(<!-- reports/gallery: works -->\n\n)(?:\|.*\n)*", re.MULT
 PAPER = re.compile(r"^(<!-- reports/gallery/(?P<name>\w+\d{4})\.jsonl -->\n\n)(?:[-\s] .+\n)*", re.MULTILINE)
 CELLS = re.compile(
     r"^(<!-- reports/gallery/\*\.jsonl: seconds of one core and of a GPU\n(?P<rows>(?:.+\n)*?)-->\n\n)"
-    r"(?:\|.*\n)*(?:\n?(?:The GPU is faster in|Intervals are too wide to decide in): (?:.+\n)*)?",
+    r"(?:\|.*\n)*(?:\n?(?:The GPU is faster in|Intervals allow both answers in): (?:.+\n)*)?",
     re.MULTILINE,
 )
 QUOTED = re.compile(
@@ -320,7 +320,7 @@ def cell_table(rows: str) -> str:
 
     CORE and GPU are keys of columns, of another exhibit as in `table 1/device`. A row without records of both, or
     without a GPU's, is left out. Works that the GPU does faster are a sentence below the table, and so are those with
-    intervals too wide to decide.
+    intervals that allow both answers.
     """
     from reports.text.formatting import number, seconds
     from reports.text.tables import TextTable
@@ -342,7 +342,7 @@ def cell_table(rows: str) -> str:
     faster = [f"{line[0]} (×{line[4]})" for _, is_faster, _, line in lines if is_faster]
     neither = [line[0] for _, is_faster, is_slower, line in lines if not is_faster and not is_slower]
     below = f"The GPU is faster in: {'; '.join(faster)}. " * bool(faster)
-    below += f"Intervals are too wide to decide in: {'; '.join(neither)}." * bool(neither)
+    below += f"Intervals allow both answers in: {'; '.join(neither)}." * bool(neither)
     wrapped = textwrap.fill(below, 118) + "\n" if below else ""
     return "\n".join(filter(None, [f"{TextTable('', headings, slower)}\n" if slower else "", wrapped]))
 

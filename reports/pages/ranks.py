@@ -29,8 +29,6 @@ NAME = "ranks"
 PICTURE = "Times as fast as one rank, and efficiency of work that grows with the ranks"
 GOALS = {2: 1.85, 4: 3.4}
 """Least gains that the project promises on numbers of GPUs."""
-SHORT_ITERATION_S = 2e-5
-"""Seconds of a walk's iteration on one GPU below which no gain is promised."""
 PLAN = DataFile(Path(__file__).with_name("ranks.toml")).content
 """Plan of the page on GPUs: cases in running order, numbers of ranks, backends, and the command that runs them."""
 
@@ -153,8 +151,7 @@ def missed_goals(works: Sequence[RankRates]) -> list[str]:
     lines = []
     for count, goal in GOALS.items():
         on_gpus = [one for one in works if one.record.device_kind == "gpu" and count in one.strong.index]
-        long = [one for one in on_gpus if not 0 < one.iteration_s < SHORT_ITERATION_S]
-        missed = [one for one in long if _gain(one.strong, count).max() < goal]
+        missed = [one for one in on_gpus if _gain(one.strong, count).max() < goal]
         if missed:
             lines.append(f"Less than × {goal:.2f} on {count} GPUs: {_names(missed, works)}")
         rates = [(one, one.strong.loc[count]) for one in missed]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 HOLDS, FAILS, UNTESTED = "holds", "does not hold", "cannot be tested here"
 NOT_RUN = "not run"
 NO_CELLS = "a run that it needs is missing"
-UNDECIDED = "the intervals of the runs are too wide to decide"
+UNDECIDED = "the intervals of the runs allow both answers"
 ENDS = (("value", "value"), ("low", "high"), ("high", "low"))
 """Values of the cells of a column, and of those that they are compared with: the result of a check is that of all."""
 END_OF_WORD = r"(?=[,;:.]?(?:\s|$))"
