@@ -249,6 +249,7 @@ class Repetitions:
             began = time.perf_counter()
             outcome = self.searched(callback)
             ran_s = time.perf_counter() - began
+        backend.synchronize()  # counts the times of kernels and copies that the search has not waited for by itself
         communicated_s = self.ranks.seconds + backend.seconds_in_collectives() - communicated_before_s
         share = communicated_s / ran_s if self.ranks.size > 1 and ran_s else 0.0
         # Earlier compilations count for the first repetition; later ones are in its time already.

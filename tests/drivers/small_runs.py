@@ -96,7 +96,7 @@ class Idle(Workload):
 def idle_backend(seconds_in_collectives=lambda: 0.0):
     timings = SimpleNamespace(compile_s=0.0, transfer_s=0.0, kernel_s=0.0, copied_bytes=0)
     device = SimpleNamespace(kind="core", index="0", name="a core", part="", driver="", compiler="")
-    facts = {"name": "cpu", "device": device, "why_ranks_are_slow": ""}
+    facts = {"name": "cpu", "device": device, "why_ranks_are_slow": "", "synchronize": lambda: None}
     return SimpleNamespace(timings=timings, seconds_in_collectives=seconds_in_collectives, **facts)
 
 

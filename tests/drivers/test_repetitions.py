@@ -55,6 +55,15 @@ def test_the_slowest_rank_is_the_one_that_ran_longest_and_not_a_difference_of_ma
     assert spent.communication_share == 0.5  # the mean of all ranks
 
 
+def test_kernels_that_the_search_has_not_waited_for_count_in_their_repetition():
+    own = []
+    run = repetitions(lambda times: [own.append(times) or times])
+    timings = run.run.search.backend.timings
+    run.run.search.backend.synchronize = lambda: setattr(timings, "kernel_s", timings.kernel_s + 2.0)
+    run.measure()
+    assert own[0].kernel_s == 2.0
+
+
 @pytest.mark.parametrize(
     ("limit_s", "prepared_s", "left_s"), [(1.0, 1.0, 1.0), (60.0, 6.5, 54.5), (1.0, 6.5, SHORTEST_S), (inf, 6.5, inf)]
 )
