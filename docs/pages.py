@@ -60,7 +60,7 @@ QUOTED = re.compile(
 )
 DISAGREEMENTS = re.compile(r"^(<!-- reports/papers: disagreements -->\n\n)(?:[-\s] .+\n)*", re.MULTILINE)
 """Parts of a page that come from records."""
-SHOWN_VERDICTS = ("holds", "does not hold")
+SHOWN_VERDICTS = ("holds", "does not hold", "is undecided within the intervals of the runs")
 """Verdicts with their answers on a page; of others only the exhibits are named."""
 DEVICE = "your processor"
 """Name of the processor on the pages, on every machine."""

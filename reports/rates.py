@@ -256,9 +256,9 @@ def _energy_sources(warm: pandas.DataFrame) -> list[str]:
 
 
 def _warm(rows: pandas.DataFrame) -> pandas.DataFrame:
-    """Return the repetitions of a rate: of a baseline those before and after the others, else the last measurement.
+    """Return the repetitions of a rate: those of the last two measurements, as of a baseline before and after others.
 
-    Before and after have equal numbers, so that the longer measurement does not decide the median. An interrupted
+    Both have equal numbers, so that the longer measurement does not decide the median. An interrupted
     measurement does not count. Without a measured rate: all repetitions of a fixed amount but the first, cold one, if
     there are others.
     """
@@ -268,9 +268,7 @@ def _warm(rows: pandas.DataFrame) -> pandas.DataFrame:
         fixed = rows[rows["kind"] == "fixed"]
         later = fixed[fixed["repetition"] > 1]
         return fixed if later.empty else later
-    is_baseline = (rows["device_kind"].iloc[0], rows["ranks"].iloc[0]) == ("core", 1)
-    last = rates.groupby("record")["turn"].transform("max")
-    counted = rates[rates["turn"] >= last - (1 if is_baseline else 0)]
+    counted = rates[rates["turn"] >= rates.groupby("record")["turn"].transform("max") - 1]
     turns = counted.groupby(["record", "turn"])["kind"]
     fewest = turns.transform("size").groupby(counted["record"]).transform("min")
     return counted[turns.cumcount() < fewest]

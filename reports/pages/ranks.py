@@ -7,6 +7,7 @@ that grows with the ranks, on several numbers of ranks of one host. `ranks.toml`
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 NAME = "ranks"
 PICTURE = "Times as fast as one rank, and efficiency of work that grows with the ranks"
 GOALS = {2: 1.85, 4: 3.4}
-"""Least gains that the project promises on numbers of GPUs."""
+"""Gains that are the project's goals on numbers of GPUs."""
 PLAN = DataFile(Path(__file__).with_name("ranks.toml")).content
 """Plan of the page on GPUs: cases in running order, numbers of ranks, backends, and the command that runs them."""
 
@@ -105,16 +106,17 @@ def rank_table(works: Sequence[RankRates]) -> TextTable:
     counts = sorted({int(count) for work in works for count in (*work.strong.index, *work.weak.index)})
     most = counts[-1]
 
-    def gain(count: int) -> Callable[[RankRates], str]:
-        return lambda work: with_deviation(_text(work.strong, count, "gain", ratio_text), _gain(work.strong, count))
+    def gain(rates: str, count: int, form: Callable[[float], str] = ratio_text) -> Callable[[RankRates], str]:
+        of = attrgetter(rates)
+        return lambda work: with_deviation(_text(of(work), count, "gain", form), _gain(of(work), count))
 
     one = f">1 {_noun(works)}"
     columns: dict[str, Callable[[RankRates], str]] = {
         "workload": lambda work: _name(work, works),
         "unit": lambda work: f"{work.record.work_unit}/s",
         one: lambda work: with_deviation(formatting.rate(work.strong.loc[1, "rate"]), work.strong.loc[1]),
-        **{f">× on {count}": gain(count) for count in counts[1:]},
-        f">weak efficiency on {most}": lambda work: _text(work.weak, most, "gain", lambda gain: per_cent(gain / most)),
+        **{f">× on {count}": gain("strong", count) for count in counts[1:]},
+        f">weak efficiency on {most}": gain("weak", most, lambda ratio: per_cent(ratio / most)),
         f">communication on {most}": lambda work: _text(work.strong, most, "communication", per_cent),
     }
     optional = [heading for heading in columns if heading.startswith((">×", ">weak"))]
@@ -150,10 +152,10 @@ def missed_goals(works: Sequence[RankRates]) -> list[str]:
     """
     lines = []
     for count, goal in GOALS.items():
-        on_gpus = [one for one in works if one.record.device_kind == "gpu" and count in one.strong.index]
-        missed = [one for one in on_gpus if _gain(one.strong, count).max() < goal]
+        missed = [one for one in works if one.record.device_kind == "gpu" and _gain(one.strong, count).max() < goal]
         if missed:
-            lines.append(f"Less than × {goal:.2f} on {count} GPUs: {_names(missed, works)}")
+            below = f"With their whole interval below the project's goal of × {goal:.2f} on {count} GPUs"
+            lines.append(f"{below}: {_names(missed, works)}")
         rates = [(one, one.strong.loc[count]) for one in missed]
         if idle := [one for one, rate in rates if rate["communication"] >= (1 - rate["gain"] / count) / 2]:
             lines[-1] += f". At least half of the missing time is communication outside kernels: {_names(idle, works)}"
@@ -170,12 +172,11 @@ def shared_walks(works: Sequence[RankRates]) -> list[str]:
     for alike in group_by([work for work in works if work.iteration_s], lambda work: work.record.backend):
         walks, noun = sorted(alike, key=lambda work: work.iteration_s), _noun(alike)
         counts = sorted({int(count) for work in walks for count in work.strong.index if count > 1})
-        pays = [f"{count} pay from {shortest}" for count in counts if (shortest := _shortest_that_pays(walks, count))]
+        pays = [f"{count} from {shortest} on" for count in counts if (shortest := _shortest_that_pays(walks, count))]
         measured = formatting.span(*(formatting.seconds(one.iteration_s) for one in (walks[0], walks[-1])))
         if len(walks) > 1:
-            listed = formatting.listed(pays or ["no further one pays"])
-            of = f"One walk by the time of its iteration on one {noun}, {walks[0].record.backend}"
-            lines.append(f"{of}: {listed}; those measured take {measured}")
+            gains = f"A single walk, {walks[0].record.backend}, gains by further {noun}s if an iteration takes long"
+            lines.append(f"{gains} enough on one: {formatting.listed(pays or ['none'])}; those measured take {measured}")
     return lines
 
 
@@ -183,8 +184,7 @@ def _shortest_that_pays(walks: Sequence[RankRates], count: int) -> str:
     """Return the shortest iteration from which on all of these walks gain, with its work; empty if none does."""
     shortest = ""
     for work in reversed([work for work in walks if count in work.strong.index]):
-        gain = work.strong.loc[count]
-        if not (gain["gain_low"] if gain["gain_low"] > 0 else gain["gain"]) > 1:
+        if not _gain(work.strong, count).min() > 1:
             break
         shortest = f"{formatting.seconds(work.iteration_s)} ({short_name(work.record)})"
     return shortest

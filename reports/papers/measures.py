@@ -129,9 +129,11 @@ def _communication(run: PaperRun, exhibit: Exhibit) -> float | None:
 
 
 def _charged(run: PaperRun, exhibit: Exhibit) -> Estimate | None:
-    """Return the seconds of the paper's amount with the tuning that its first iterations do."""
-    seconds, tuning = _seconds(run, exhibit), run.record.details.get("tuning_s")
-    return None if seconds is None or tuning is None else seconds.changed(lambda end: end + tuning)
+    """Return the seconds of the paper's amount with the tuning that the first iterations of the first run do."""
+    seconds, tuning, first = _seconds(run, exhibit), run.record.details.get("tuning_s"), run.record.repetitions[0]
+    if seconds is None or tuning is None:
+        return None
+    return seconds.changed(lambda end: end + max(tuning, first.running_s - (first.work or 0) / run.rates().value))
 
 
 def _detail(name: str) -> Callable[[PaperRun, Exhibit], float | None]:

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 HOLDS, FAILS, UNTESTED = "holds", "does not hold", "cannot be tested here"
 NOT_RUN = "not run"
 NO_CELLS = "a run that it needs is missing"
-UNDECIDED = "the intervals of the runs allow both answers"
+UNDECIDED = "is undecided within the intervals of the runs"
+EQUAL = 1.01
+"""Ratio beyond which one value is above or below another."""
 ENDS = (("value", "value"), ("low", "high"), ("high", "low"))
 """Values of the cells of a column, and of those that they are compared with: the result of a check is that of all."""
 END_OF_WORD = r"(?=[,;:.]?(?:\s|$))"
@@ -52,7 +54,7 @@ def verdict(
         return Verdict(FAILS, answer, fill(exhibit.fails, columns))
     absent = [check for check, result in results if result is None]
     if any(result == UNDECIDED for _, result in results):
-        return Verdict(UNTESTED, answer, "", UNDECIDED)
+        return Verdict(UNDECIDED, answer)
     if absent or not results:
         why = [reason for check in absent for reason in _reasons(exhibit, check, missing or {})]
         reasons = [exhibit.untested, *why, NO_CELLS if absent else ""]
@@ -99,8 +101,8 @@ def _holds(check: Check, own: Mapping[str, float], base: Mapping[str, float]) ->
 
 
 RULES: dict[str, Callable[[float, float, float], bool]] = {
-    "above": lambda value, other, factor: value > factor * other,
-    "below": lambda value, other, factor: value < factor * other,
+    "above": lambda value, other, factor: value > EQUAL * factor * other,
+    "below": lambda value, other, factor: EQUAL * value < factor * other,
     "near": lambda value, other, factor: min(value, other) > 0 and max(value / other, other / value) <= factor,
 }
 

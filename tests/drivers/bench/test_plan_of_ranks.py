@@ -29,6 +29,7 @@ SMALL = [
     ("lcs", "--instance half:800 --no-trace", grown("--instance", "half:1131", "half:2262")),
     ("knapsack", "--items 30 --capacity 900 --no-trace --verify", CAPACITY),
     ("exact", "--instance uniform:11:seed=1 --bound edges --count", {}),
+    ("exact", "--instance uniform:10:seed=1 --bound edges --count", {}),
     ("tsp", "--instance uniform:30:seed=1 --algorithm tabu --neighbourhood exchange2 --walks 1 --iterations 4", {}),
     ("knapsack", "--items 20 --capacity 900", CAPACITY),
     ("lcs", "--instance half:600", grown("--instance", "half:849", "half:1697")),
