@@ -175,8 +175,8 @@ def shared_walks(works: Sequence[RankRates]) -> list[str]:
         pays = [f"{count} from {shortest} on" for count in counts if (shortest := _shortest_that_pays(walks, count))]
         measured = formatting.span(*(formatting.seconds(one.iteration_s) for one in (walks[0], walks[-1])))
         if len(walks) > 1:
-            gains = f"A single walk, {walks[0].record.backend}, gains by further {noun}s if an iteration takes long"
-            lines.append(f"{gains} enough on one: {formatting.listed(pays or ['none'])}; those measured take {measured}")
+            gains = f"{walks[0].record.backend}, gains by further {noun}s if an iteration takes long enough on one"
+            lines.append(f"One walk, {gains}: {formatting.listed(pays or ['none'])}; those measured take {measured}")
     return lines
 
 
