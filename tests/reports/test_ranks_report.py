@@ -70,7 +70,7 @@ def test_lines_name_missed_goals_and_the_iteration_from_which_ranks_pay(works, w
     page = ranks.render(ranks.rank_rates([*works, *walks]))
     assert "goal of × 1.85 on 2 GPUs: ppp 1, ppp 2 and ppp 3.\n" in page
     assert "ppp 3. At least half of the missing time is communication outside kernels: ihc kroA100.\n" in page
-    assert "cuda, gains by further GPUs if an iteration takes long enough on one: 2 from 19.0 µs (ppp, 2) on and 4 from " in page
+    assert "GPUs if an iteration takes long enough on one: 2 from 19.0 µs (ppp, 2) on and 4 from " in page
     short = ranks.shared_walks(ranks.rank_rates(walks[:2] + walks[3:4] + [walk(0.16, 2, 2)]))
     assert short[0].endswith("on one: none; those measured take 10.0 µs to 19.0 µs")
 
