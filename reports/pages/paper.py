@@ -103,10 +103,10 @@ def write_all(records: Sequence[Record], folder: Path) -> list[Path]:
 
 
 def summary(paper: Paper, records: Sequence[Record]) -> list[tuple[str, str, str]]:
-    """Return the title, verdict and answer of each exhibit of a paper; the answer may be empty."""
+    """Return the title, verdict and answer of each exhibit of a paper; without a plot the answer is empty."""
     runs = runs_of(paper, records)
     found = [(exhibit, verdict(exhibit, exhibit_frame(paper, exhibit, runs))) for exhibit in paper.exhibits]
-    return [(f"{caption(exhibit)}: {title(exhibit)}", one.verdict, one.answer) for exhibit, one in found]
+    return [(f"{caption(one)}: {title(one)}", said.verdict, said.answer if one.plot else "") for one, said in found]
 
 
 def remove(folder: Path, paper: Paper) -> None:
