@@ -125,8 +125,7 @@ def rank_table(works: Sequence[RankRates]) -> TextTable:
 
 def _text(rates: pandas.DataFrame, count: int, column: str, form: Callable[[float], str]) -> str:
     """Return a number of some ranks as text; empty without it."""
-    known = count in rates.index and rates.loc[count, column] >= 0
-    return form(float(rates.loc[count, column])) if known else ""
+    return form(float(rates.loc[count, column])) if count in rates.index and rates.loc[count, column] >= 0 else ""
 
 
 def _gain(rates: pandas.DataFrame, count: int) -> pandas.Series[float]:
@@ -154,8 +153,7 @@ def missed_goals(works: Sequence[RankRates]) -> list[str]:
     for count, goal in GOALS.items():
         missed = [one for one in works if one.record.device_kind == "gpu" and _gain(one.strong, count).max() < goal]
         if missed:
-            below = f"With their whole interval below the project's goal of × {goal:.2f} on {count} GPUs"
-            lines.append(f"{below}: {_names(missed, works)}")
+            lines.append(f"Goal of × {goal:.2f} on {count} GPUs, missed by the whole interval: {_names(missed, works)}")
         rates = [(one, one.strong.loc[count]) for one in missed]
         if idle := [one for one, rate in rates if rate["communication"] >= (1 - rate["gain"] / count) / 2]:
             lines[-1] += f". At least half of the missing time is communication outside kernels: {_names(idle, works)}"

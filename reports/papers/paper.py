@@ -234,9 +234,9 @@ class Scale(PaperPart, frozen=True):
 class Check(PaperPart, frozen=True):
     """A condition on the cells of a column; the claim holds if all conditions do.
 
-    `above`, `below`: cells are by more than 1 % above (below) `value`, or those of the column `than` times `value` (1).
-    `grows`, `falls`: the last cell is above (below) the first. `reaches`: the largest cell is at least `value` (or the
-    largest of `than`). `near`: cells are within the factor `value` of those of `than`.
+    `above`, `below`: cells are above (below) `value`, or the cells of the column `than` times `value` (1). `grows`,
+    `falls`: the last cell is above (below) the first. `reaches`: the largest cell is at least `value` (or the largest
+    of `than`). `near`: cells are within the factor `value` of those of `than`.
     """
 
     column: str

@@ -8,17 +8,18 @@ from contextlib import suppress
 from string import Formatter
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec.structs import replace
+
 from reports.papers.paper import Check, Exhibit
 
 if TYPE_CHECKING:
     import pandas
 
-HOLDS, FAILS, UNTESTED = "holds", "does not hold", "cannot be tested here"
-NOT_RUN = "not run"
+HOLDS, FAILS, UNTESTED, NOT_RUN = "holds", "does not hold", "cannot be tested here", "not run"
 NO_CELLS = "a run that it needs is missing"
 UNDECIDED = "is undecided within the intervals of the runs"
-EQUAL = 1.01
-"""Ratio beyond which one value is above or below another."""
+LEAST = {"above": 1.01, "below": 1 / 1.01}
+"""Ratios that the intervals must leave possible, or a claim that one value is above or below another does not hold."""
 ENDS = (("value", "value"), ("low", "high"), ("high", "low"))
 """Values of the cells of a column, and of those that they are compared with: the result of a check is that of all."""
 END_OF_WORD = r"(?=[,;:.]?(?:\s|$))"
@@ -57,8 +58,7 @@ def verdict(
         return Verdict(UNDECIDED, answer)
     if absent or not results:
         why = [reason for check in absent for reason in _reasons(exhibit, check, missing or {})]
-        reasons = [exhibit.untested, *why, NO_CELLS if absent else ""]
-        return Verdict(UNTESTED, answer, "", next(filter(None, reasons), ""))
+        return Verdict(UNTESTED, answer, "", next(filter(None, [exhibit.untested, *why, NO_CELLS * bool(absent)]), ""))
     return Verdict(HOLDS, answer, fill(exhibit.holds, columns))
 
 
@@ -81,6 +81,9 @@ def _result(check: Check, cells: pandas.DataFrame) -> bool | str | None:
     results = {_holds(check, own[end], base[other]) for end, other in ENDS}
     if None in results:
         return None
+    if len(results) > 1 and check.rule in LEAST:
+        clearer = replace(check, value=check.value * LEAST[check.rule])
+        results = {_holds(clearer, own[end], base[other]) for end, other in ENDS}
     return results.pop() if len(results) == 1 else UNDECIDED
 
 
@@ -101,8 +104,8 @@ def _holds(check: Check, own: Mapping[str, float], base: Mapping[str, float]) ->
 
 
 RULES: dict[str, Callable[[float, float, float], bool]] = {
-    "above": lambda value, other, factor: value > EQUAL * factor * other,
-    "below": lambda value, other, factor: EQUAL * value < factor * other,
+    "above": lambda value, other, factor: value > factor * other,
+    "below": lambda value, other, factor: value < factor * other,
     "near": lambda value, other, factor: min(value, other) > 0 and max(value / other, other / value) <= factor,
 }
 

@@ -68,7 +68,7 @@ def test_tables_and_neighbourhoods_grow_too_and_are_compared_by_evaluations(gpus
 def test_lines_name_missed_goals_and_the_iteration_from_which_ranks_pay(works, walk):
     walks = [walk(s * part, n, k) for s, n, gains in WALKS for k, part in zip((1, 2, 4), gains, strict=True)]
     page = ranks.render(ranks.rank_rates([*works, *walks]))
-    assert "goal of × 1.85 on 2 GPUs: ppp 1, ppp 2 and ppp 3.\n" in page
+    assert "× 1.85 on 2 GPUs, missed by the whole interval: ppp 1, ppp 2 and ppp 3.\n" in page
     assert "ppp 3. At least half of the missing time is communication outside kernels: ihc kroA100.\n" in page
     assert "GPUs if an iteration takes long enough on one: 2 from 19.0 µs (ppp, 2) on and 4 from " in page
     short = ranks.shared_walks(ranks.rank_rates(walks[:2] + walks[3:4] + [walk(0.16, 2, 2)]))
