@@ -60,8 +60,6 @@ QUOTED = re.compile(
 )
 DISAGREEMENTS = re.compile(r"^(<!-- reports/papers: disagreements -->\n\n)(?:[-\s] .+\n)*", re.MULTILINE)
 """Parts of a page that come from records."""
-SHOWN_VERDICTS = ("holds", "does not hold", "is undecided within the intervals of the runs")
-"""Verdicts with their answers on a page; of others only the exhibits are named."""
 DEVICE = "your processor"
 """Name of the processor on the pages, on every machine."""
 
@@ -256,10 +254,10 @@ def paper_runs(name: str) -> tuple[Paper, list[PaperRun]]:
 
 
 def paper_lines(name: str) -> Iterator[str]:
-    """Yield the items of a list: the machine, claims that hold or do not with answers, the others by their verdicts."""
+    """Yield the items of a list: the machine, claims that were tested with answers, the others by their verdicts."""
     from reports.pages.paper import caption, conclusion, measured_on
     from reports.papers.cells import exhibit_frame
-    from reports.papers.verdicts import verdict
+    from reports.papers.verdicts import FAILS, HOLDS, UNDECIDED, verdict
 
     paper, runs = paper_runs(name)
     if not runs:
@@ -267,9 +265,9 @@ def paper_lines(name: str) -> Iterator[str]:
     captions: dict[str, list[str]] = {}
     yield item(f"Measured on {measured_on(runs)}.")
     verdicts = [(one, verdict(one, exhibit_frame(paper, one, runs))) for one in paper.exhibits]
-    for exhibit, found in sorted(verdicts, key=lambda one: one[1].verdict != SHOWN_VERDICTS[0]):
+    for exhibit, found in sorted(verdicts, key=lambda one: one[1].verdict != HOLDS):
         name = caption(exhibit)
-        if found.verdict in SHOWN_VERDICTS:
+        if found.verdict in (HOLDS, FAILS, UNDECIDED):
             yield item(f"{name}: *{exhibit.claim.rstrip('.')}.* {conclusion(found)}")
         else:
             captions.setdefault(found.verdict, []).append(name[:1].lower() + name[1:])

@@ -258,9 +258,8 @@ def _energy_sources(warm: pandas.DataFrame) -> list[str]:
 def _warm(rows: pandas.DataFrame) -> pandas.DataFrame:
     """Return the repetitions of a rate: those of the last two measurements, as of a baseline before and after others.
 
-    Both have equal numbers, so that the longer measurement does not decide the median. An interrupted
-    measurement does not count. Without a measured rate: all repetitions of a fixed amount but the first, cold one, if
-    there are others.
+    Both have equal numbers, so that the longer measurement does not decide the median. An interrupted measurement does
+    not count. Without a measured rate: all repetitions of a fixed amount but the first, cold one, if there are others.
     """
     rates = rows[rows["kind"] == "rate"]
     rates = rates[rates.groupby(["record", "turn"])["kind"].transform("size") >= LEAST_FOR_COVERAGE]

@@ -283,8 +283,8 @@ class Repetitions:
     def finish(self, outcome: SearchResult, spent: Repetition) -> None:
         """Check one repetition, record it, save the solution, and show it, in this order; on rank 0.
 
-        Each step follows even if another fails: the record keeps results when the terminal is gone, and the terminal
-        when the disk is full.
+        Each step follows even if another fails: the record keeps results without a terminal, and the terminal shows
+        them on a full disk.
         """
         self.result = result = self.workload.result(self.run, outcome)
         self.verdicts = list(self.workload.verify(self.run, outcome, result))

@@ -145,7 +145,7 @@ def _name(work: RankRates, works: Sequence[RankRates]) -> str:
 
 
 def missed_goals(works: Sequence[RankRates]) -> list[str]:
-    """Return a line for each number of GPUs with the works whose gain and its interval are below the goal.
+    """Return a line for each number of GPUs: the works that miss its goal by the whole interval of their gain.
 
     Of them it names those that lose at least half of the missing time in communication.
     """

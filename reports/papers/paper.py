@@ -155,7 +155,7 @@ class Column(PaperPart, frozen=True):
     Attributes
     ----------
     head : str
-        Heading; `{device}` stands for the device of its runs (16 cores, H200), `{amount}` for the paper's amount.
+        Heading. `{device}` means the device of its runs (16 cores, H200), `{amount}` the paper's amount of work.
     key : str
         Name by which other columns, checks, answers and plots refer to it; by default the heading.
     published, part : str

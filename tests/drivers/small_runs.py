@@ -42,7 +42,7 @@ SEARCHES = {
 """The search of each driver, and the claim of its outcome on the solution."""
 
 FAR = 10**6
-"""Error of a claimed cost: large for Weierstrass functions, whose scorer is less exact, else 1."""
+"""Error of a cost that is claimed for a Weierstrass function. Its scorer is less exact than others, which find 1."""
 
 
 class FirstOfTwo(Solo):

@@ -15,7 +15,7 @@ from core.instances.errors import InstanceError
 LONGEST = 2**31 - 65
 """Most letters of a string: positions fit 32-bit integers, also rounded up to a multiple of 64."""
 MOST_NARROW, MOST_SHARED = 254, 65_533
-"""Most letters in both strings whose codes fit 8 bits, and 16 bits. Two more codes are for letters of one string."""
+"""Largest numbers of letters in both strings, for codes of 8 and of 16 bits. Two more codes are for other letters."""
 
 
 class StringPair:
